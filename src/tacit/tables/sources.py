@@ -128,10 +128,12 @@ def _open_path(address: str, scheme: str | None, engine: Engine, remote: bool, *
         address, mark, named = address.partition("::")
         said["table"] = said["table"] or (named if mark else None)
         shown = without_credentials(address)
-        if scheme not in SCHEMES:
+        if scheme not in SCHEMES and (not engine.addresses or any(said.values())):
             raise SourceError(f"{shown} is an address that Tacit cannot read: download it first")
-        if not remote:
+        if not remote and scheme != "file":
             refuse_unasked(address)
+        if scheme not in SCHEMES:
+            return _open_address(address, shown, engine)
         read: str = str(fetched(address, engine))
     elif is_standard_input(address):
         _refuse_fenced(address)
@@ -153,6 +155,15 @@ def _open_path(address: str, scheme: str | None, engine: Engine, remote: bool, *
     return replace(table, stamp=stamps, path=file.path, parts=file.parts, folders=tuple(file.partitions))
 
 
+def _open_address(address: str, shown: str, engine: Engine) -> Table:
+    """Parquet at an address that the engine reads where it is."""
+    with engine.reading(shown):
+        rows, folders = engine.of_address(address)
+        table = _table(Opened(rows, shown), engine, "parquet", address=shown)
+    check_names(table.names, shown)
+    return replace(table, folders=folders)
+
+
 def _found(address: str, shown: str, said: dict[str, str | None]) -> tuple[SourceFile, Format]:
     """The files that an address stands for, and their format."""
     path = Path(address)
@@ -172,10 +183,8 @@ def _found(address: str, shown: str, said: dict[str, str | None]) -> tuple[Sourc
         )
     (format,) = kinds.values()
     if len(parts) > 1 and not format.several:
-        words = (
-            f"{shown} holds {len(parts)} files, and several are one table in CSV, Parquet, ORC, Arrow and JSON lines"
-        )
-        raise SourceError(f"{words} alone: name one of them")
+        words = f"{shown} holds {len(parts)} files, and only CSV, Parquet, ORC, Arrow and JSON lines make one table "
+        raise SourceError(f"{words}of several: name one of them")
     told = partitions_of(folder, parts, shown)
     file = SourceFile(folder, tuple(parts), shown, said["table"], said["delimiter"], said["encoding"], told)
     return file, format

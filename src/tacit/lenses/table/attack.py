@@ -47,7 +47,7 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
     sees one row and knows nothing else, and the verdict goes by it where it is more than the trained ones reach.
     """
     families = switched_on(table_families(asked.random_state), tuple(asked.without or ()), besides=(LINKAGE,))
-    release = in_two(open_release(asked.release, engine=asked.engine), asked.against, engine=asked.engine)
+    release = in_two(open_release(asked.release), asked.against, engine=asked.engine)
     certificate = release.certificate
     question = question_of(release, asked.against, engine=asked.engine)
     original = question.original

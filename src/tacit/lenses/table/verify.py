@@ -60,10 +60,11 @@ class TableRelease:
         return not self.certificate.randomness.startswith(NOTHING_DRAWN)
 
 
-def open_release(
-    directory: str | Path, *, certificate: AnyCertificate | None = None, engine: str = "duckdb"
-) -> TableRelease:
-    """Read the release of a table that ``protect`` wrote; ``certificate`` is its own, if that was read before."""
+def open_release(directory: str | Path, *, certificate: AnyCertificate | None = None) -> TableRelease:
+    """Read the release of a table that ``protect`` wrote; ``certificate`` is its own, if that was read before.
+
+    Its data is a file of this machine, which the workers of an engine need not see, so DuckDB reads it.
+    """
     folder = Path(directory)
     certificate = read_certificate(folder) if certificate is None else certificate
     if not isinstance(certificate, CountedCertificate):
@@ -71,7 +72,7 @@ def open_release(
             f"{folder} is a release of {certificate.kind}, which this does not support yet: its adversaries were "
             "trained when it was made, see its report.html"
         )
-    data, rules = open_table(folder / certificate.output.file, engine=engine), folder / PRIVATE / RULES
+    data, rules = open_table(folder / certificate.output.file), folder / PRIVATE / RULES
     loaded = ReleaseRules.load(rules) if rules.exists() else None
     salt, key = (secret_bytes_in(folder / PRIVATE / name) for name in (SALT, KEY))
     return TableRelease(folder, certificate, data, loaded, salt, key, read_code(folder))
@@ -86,7 +87,7 @@ def verify_table(
     progress: Progress = silent,
 ) -> CheckedRelease:
     """Check the claim of the release of a table; ``tacit.verify`` says what is guaranteed."""
-    release = open_release(directory, certificate=certificate, engine=engine)
+    release = open_release(directory, certificate=certificate)
     checks = _checks_of_papers(release)
     if against is not None:
         progress("counting the original", None)

@@ -40,6 +40,8 @@ class Engine(ABC):
     # The package its own frames come from, and what they are called.
     modules: ClassVar[tuple[str, ...]]
     frames: ClassVar[str]
+    # Whether it reads addresses of any scheme where they are, and need not have them fetched.
+    addresses: ClassVar[bool] = False
 
     def __init__(self, memory: str | None = None) -> None:
         self.memory = memory
@@ -72,6 +74,13 @@ class Engine(ABC):
     @abstractmethod
     def of_jsonl(self, paths: Sequence[Path], types: Mapping[str, str], partitions: Partitions) -> Rows:
         """One JSON object a line; the types are DuckDB's."""
+
+    def of_address(self, address: str) -> tuple[Rows, tuple[str, ...]]:
+        """Parquet at an address, a file or a folder of them, and the columns that the names of folders tell.
+
+        Of an engine that reads ``addresses`` itself.
+        """
+        raise NotImplementedError
 
     def of_database(self, path: Path, schema: str, table: str) -> Rows:
         """A table of a DuckDB database; an engine that cannot read one says so."""

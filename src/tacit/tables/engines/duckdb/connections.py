@@ -137,6 +137,11 @@ def private_file(owner: object, suffix: str) -> Path:
     return path
 
 
+def is_private(path: Path) -> bool:
+    """Whether a file is a copy that this process made for itself."""
+    return os.getpid() in _directories and path.is_relative_to(_directories[os.getpid()])
+
+
 def _forget(path: Path) -> None:
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)

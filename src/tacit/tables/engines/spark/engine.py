@@ -5,102 +5,44 @@ Joins with broadcast tables leave the big side's rows where they are; one file o
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from itertools import count
+from itertools import accumulate
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import DataError, EngineError, Setting, sentence
+from tacit.errors import DataError, SourceError
 from tacit.tables.channels import BUCKET, KEPT, SHIFT_BITS, THRESHOLD, DrawTables, other_name, own_name
 from tacit.tables.columns import ROW, plain_names
 from tacit.tables.drawing import BITS, HEX_DIGITS
 from tacit.tables.engines.duckdb import connections
-from tacit.tables.engines.duckdb.sql import renamed, text
-from tacit.tables.engines.protocol import Engine, Store
-from tacit.tables.symbols import Symbols, level_text, positions_of
+from tacit.tables.engines.duckdb.sql import renamed
+from tacit.tables.engines.protocol import Engine
+from tacit.tables.engines.spark.lookups import at_place, column, counted, from_arrow, with_symbol
+from tacit.tables.engines.spark.numbering import FEW, SOME, numbered_on_workers
+from tacit.tables.engines.spark.sessions import MOVED, keep_partitions, on_this_machine, reading, session
+from tacit.tables.engines.spark.store import SparkStore
+from tacit.tables.engines.spark.streams import streamed
+from tacit.tables.symbols import Symbols
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame
 
-    from tacit.tables.engines.protocol import Partitions, Rows
+    from tacit.tables.engines.protocol import Partitions, RowNumber, Rows
 
 # Spark takes a quoted empty cell for missing unless it is read as something else; no text holds this character.
 _EMPTY = "\uffff"
 # monotonically_increasing_id keeps the partition above these bits and the place in it below.
 _PLACE_BITS = 33
-_SYMBOL = "__tacit_symbol__"
 _PLACE = "__tacit_place__"
-_serial = count()
-
-
-def session() -> SparkSession:
-    """The running Spark session, or a local one."""
-    _refusals()
-    from pyspark.errors import PySparkRuntimeError
-    from pyspark.sql import SparkSession
-
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        return running
-    # Spark looks for an address of the machine, and says so at length, unless it is told one.
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    local = SparkSession.builder.appName("tacit").config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
-    try:
-        return local.config("spark.ui.showConsoleProgress", "false").getOrCreate()
-    except (PySparkRuntimeError, FileNotFoundError) as error:
-        raise _without("Spark could not start: it needs Java 17 or later; or use {engine}") from error
-
-
-def _refusals() -> tuple[type[Exception], ...]:
-    """What Spark raises; an EngineError if it is not there."""
-    try:
-        from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
-        from pyspark.errors import PySparkException
-    except ImportError as error:
-        raise _without("Spark is not installed: pip install 'tacit[spark]', or use {engine}") from error
-    return PySparkException, Py4JJavaError
-
-
-def _without(template: str) -> EngineError:
-    return EngineError(sentence(template, engine=Setting("engine", "duckdb")))
-
-
-@contextmanager
-def reading(name: str) -> Iterator[None]:
-    """Within it, what Spark, or DuckDB on its behalf, refuses becomes one line that names the source."""
-    refusals = _refusals()
-    try:
-        with connections.reading(name):
-            yield
-    except refusals as error:
-        message = str(error)
-        if re.search("MALFORMED|FAILED_READ_FILE|CANNOT_PARSE|BadRecord", message):
-            raise DataError(f"{name} has a line or value Spark cannot read: fix it; DuckDB names the line") from error
-        if "tacit: rows moved" in message:
-            raise EngineError(f"the rows of {name} moved between two passes: cache or save the DataFrame") from error
-        first = re.sub(r"\s+", " ", message.splitlines()[0])[:300] if message else type(error).__name__
-        raise EngineError(f"Spark refused a question about {name}: {first}") from error
-
-
-def column(name: str) -> Column:
-    """A column by its name, whatever is in it."""
-    from pyspark.sql import functions as F
-
-    return F.col(_quoted(name))
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _together(frames: Sequence[DataFrame], partitions: Partitions) -> DataFrame:
@@ -126,17 +68,21 @@ class SparkEngine(Engine):
     title = "Spark"
     modules = ("pyspark",)
     frames = "Spark frame"
+    addresses = True
 
     def __init__(self, memory: str | None = None) -> None:
         super().__init__(memory)
         self._frame: DataFrame | None = None
         self._opened: DataFrame | None = None
         self._counts: list[int] | None = None
+        # The rows of each group of the files, where they have some.
+        self._groups: tuple[int, ...] = ()
 
     def of_frame(self, frame: DataFrame) -> Rows:
         """A Spark DataFrame; its rows keep the order of its partitions."""
         from pyspark.sql import functions as F
 
+        keep_partitions(frame.sparkSession)
         self._frame = frame
         self._opened = frame.withColumn(ROW, F.monotonically_increasing_id())
         return _lazy(self._opened)
@@ -153,10 +99,10 @@ class SparkEngine(Engine):
     @staticmethod
     def frame_of(data: pa.Table, like: DataFrame) -> DataFrame:
         """A Spark DataFrame of the running session."""
-        return _from_arrow(data)
+        return from_arrow(data)
 
     def of_arrow(self, data: Any) -> Rows:
-        return self.of_frame(_from_arrow(data if hasattr(data, "num_columns") else data.to_table()))
+        return self.of_frame(from_arrow(data if hasattr(data, "num_columns") else data.to_table()))
 
     def of_csv(self, paths: Sequence[Path], names: Sequence[str], delimiter: str, partitions: Partitions) -> Rows:
         """Every cell as the text it is. A quoted cell may hold a line break, so a file is read in one piece."""
@@ -184,7 +130,19 @@ class SparkEngine(Engine):
         return self.of_frame(_together([cells(path) for path in paths], partitions))
 
     def of_parquet(self, paths: Sequence[Path], names: Sequence[str], partitions: Partitions) -> Rows:
+        """Parquet files, whose groups are remembered: a release is written in the same ones."""
+        import pyarrow.parquet as pq
+
+        papers = [pq.read_metadata(path) for path in paths]
+        self._groups = tuple(paper.row_group(at).num_rows for paper in papers for at in range(paper.num_row_groups))
         return self.of_frame(_together([session().read.parquet(_address(path)) for path in paths], partitions))
+
+    def of_address(self, address: str) -> tuple[Rows, tuple[str, ...]]:
+        """Parquet at any address that the session has a reader for, in Spark's own order of the files."""
+        frame = session().read.parquet(address)
+        parts = unquote(next(iter(frame.inputFiles()), "")).split("/")[:-1]
+        told = {name for name, mark, _ in (each.partition("=") for each in parts) if mark}
+        return self.of_frame(frame), tuple(name for name in frame.columns if name in told)
 
     def of_jsonl(self, paths: Sequence[Path], types: Mapping[str, str], partitions: Partitions) -> Rows:
         addresses = [_address(path) for path in paths]
@@ -213,12 +171,11 @@ class SparkEngine(Engine):
         from pyspark.sql import functions as F
 
         counts = self._partition_counts()
-        offsets = [sum(counts[:at]) for at in range(len(counts))]
         partition = F.shiftright(column(ROW), _PLACE_BITS).cast("int")
         place = column(ROW).bitwiseAND(F.lit((1 << _PLACE_BITS) - 1))
-        inside = place < F.coalesce(F.get(F.array(*map(F.lit, counts)), partition), F.lit(0))
-        index = F.get(F.array(*(F.lit(offset).cast("bigint") for offset in offsets)), partition) + place
-        checked = F.when(inside, index).otherwise(F.raise_error(F.lit("tacit: rows moved")).cast("bigint"))
+        inside = place < F.coalesce(F.get(_whole_numbers(counts), partition), F.lit(0))
+        index = F.get(_whole_numbers([0, *accumulate(counts)]), partition) + place
+        checked = F.when(inside, index).otherwise(F.raise_error(F.lit(MOVED)).cast("bigint"))
         return _lazy(rows.to_native().withColumn(ROW, checked))
 
     def _partition_counts(self) -> list[int]:
@@ -245,10 +202,8 @@ class SparkEngine(Engine):
         return rows.collect("pyarrow").to_native()
 
     def batches(self, rows: Rows, names: Sequence[str], size: int) -> Iterator[pa.RecordBatch]:
-        with self.spooled(rows, [*names, ROW]) as relation:
-            in_order = renamed(relation.order(f'"{ROW}"'), names, names)
-            with in_order.to_arrow_reader(size) as reader:
-                yield from reader
+        with self.spooled(rows, names) as relation, relation.to_arrow_reader(size) as reader:
+            yield from reader
 
     def valued(self, rows: Rows, symbols: Symbols, values: Mapping[str, NDArray[Any]], unseen: float | None) -> Rows:
         import pyarrow as pa
@@ -256,27 +211,57 @@ class SparkEngine(Engine):
 
         frame = rows.to_native()
         hidden = {f"__tacit_v{at}__": pa.array(array) for at, array in enumerate(values.values())}
-        looked_up = _beside_symbols(_with_symbol(frame, symbols), hidden)
+        looked_up = with_symbol(frame, symbols, hidden)
         filled = [F.col(name) if unseen is None else F.coalesce(F.col(name), F.lit(float(unseen))) for name in hidden]
         new = [value.alias(name) for name, value in zip(values, filled, strict=True)]
         kept = [column(name) for name in frame.columns if name != ROW]
         return _lazy(looked_up.select(*kept, *new, column(ROW)))
 
     def found(self, rows: Rows, lists: Mapping[str, Sequence[Any]]) -> Rows:
+        import pyarrow as pa
+
         frame = rows.to_native()
         names = frame.columns
         for at, (name, levels) in enumerate(lists.items()):
-            symbols = Symbols((name,), (tuple(levels),), np.arange(len(levels)))
-            frame = _with_symbol(frame, symbols).withColumnRenamed(_SYMBOL, f"__tacit_f{at}__")
+            every = np.arange(len(levels))
+            frame = with_symbol(frame, Symbols((name,), (tuple(levels),), every), {f"__tacit_f{at}__": pa.array(every)})
         places = {name: f"__tacit_f{at}__" for at, name in enumerate(lists)}
         return _lazy(frame.select(*(column(places.get(name, name)).alias(name) for name in names)))
+
+    def numbered(
+        self, rows: Rows, columns: Sequence[str], number: RowNumber, name: str, sizes: Sequence[int] | None
+    ) -> Rows | None:
+        """By a list of all combinations, where these can be few; else, where many occur, by Python on the workers.
+
+        None where some occur: they are counted, and their numbers looked up.
+        """
+        import pyarrow as pa
+        from pyspark.sql import functions as F
+
+        frame = rows.to_native()
+        others = [column(each) for each in frame.columns if each not in columns and each != ROW]
+        if sizes is not None and prod(sizes) <= FEW:
+            place = F.lit(0).cast("bigint")
+            for each, size in zip(columns, sizes, strict=True):
+                place = place * size + column(each)
+            every = number(np.stack(np.unravel_index(np.arange(prod(sizes)), sizes), axis=1)).astype(np.int64)
+            looked_up = at_place(frame, place, {"__tacit_v__": pa.array(every)})
+            return _lazy(looked_up.select(*others, F.col("__tacit_v__").alias(name), column(ROW)))
+        seen = frame.select(F.approx_count_distinct(F.hash(*map(column, columns)))).head()
+        if seen is None or seen[0] <= SOME:
+            return None
+        made = numbered_on_workers(frame, columns, number, name)
+        # A value without a number is to be told now.
+        made.count()
+        finalize(self, made.unpersist)
+        return _lazy(made)
 
     def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str | None]]) -> Rows:
         import pyarrow as pa
 
         frame = rows.to_native()
         hidden = {f"__tacit_v{at}__": pa.array(words, pa.string()) for at, words in enumerate(texts.values())}
-        looked_up = _beside_symbols(frame.select("*", column(number).alias(_SYMBOL)), hidden)
+        looked_up = at_place(frame, column(number), hidden)
         new = {name: column(at).alias(name) for name, at in zip(texts, hidden, strict=True)}
         kept = [name for name in frame.columns if name != ROW]
         added = [value for name, value in new.items() if name not in kept]
@@ -287,7 +272,7 @@ class SparkEngine(Engine):
         from pyspark.sql import functions as F
 
         frame = rows.to_native()
-        placed = _beside_symbols(_with_symbol(frame, symbols), {"__tacit_p__": pa.array(draws.place)})
+        placed = with_symbol(frame, symbols, {"__tacit_p__": pa.array(draws.place)})
         placed = placed.withColumn(_PLACE, F.coalesce(F.col("__tacit_p__"), F.lit(draws.unseen)))
         with_outputs, outputs = self._with_outputs(placed, symbols, draws, key)
         new = []
@@ -296,7 +281,7 @@ class SparkEngine(Engine):
             if name in symbols.columns:
                 kind = with_outputs.schema[name].dataType
                 # Kept cells are written as counted: NaN against missing, -0.0 against 0.0, would be side doors.
-                kept = _counted(name, kind)
+                kept = counted(name, kind)
                 value = F.when(F.col(_PLACE) == KEPT, kept).otherwise(outputs[name].cast(kind))
             new.append(value.alias(name))
         return _lazy(with_outputs.select(*new))
@@ -328,25 +313,10 @@ class SparkEngine(Engine):
 
     @contextmanager
     def spooled(self, rows: Rows, names: Sequence[str]) -> Iterator[duckdb.DuckDBPyRelation]:
-        """Some columns in order as a DuckDB relation, by way of a directory of parts that Spark writes side by side.
-
-        The directory must be visible to the driver and its workers alike.
-        """
-        place = Path(tempfile.mkdtemp(prefix="tacit-spool-"))
-        try:
-            plain = plain_names(names)
-            frame = _renamed(rows.to_native(), names, plain)
-            frame.write.mode("overwrite").parquet(_address(place))
-            parts = sorted(place.glob("part-*.parquet"), key=_part_number)
-            listed = ", ".join(text(part) for part in parts)
-            # Spark writes instants without saying that they are in UTC.
-            instants = [name for name, kind in frame.dtypes if kind == "timestamp"]
-            mended = ", ".join(f"{name}::TIMESTAMPTZ AS {name}" for name in instants)
-            kept = f"* REPLACE ({mended})" if instants else "*"
-            connection = connections.connect(memory=self.memory)
-            yield renamed(connection.sql(f"SELECT {kept} FROM read_parquet([{listed}])"), plain, names)
-        finally:
-            shutil.rmtree(place, ignore_errors=True)
+        """Some columns in order as a DuckDB relation that can be read once: its rows stream through this process."""
+        plain = plain_names(names)
+        with streamed(_renamed(rows.to_native(), names, plain), self._groups) as reader:
+            yield renamed(connections.connect(memory=self.memory).from_arrow(reader), plain, names)
 
     def store(self, name: str = "the records") -> SparkStore:
         return SparkStore(name)
@@ -360,133 +330,21 @@ def _lazy(frame: DataFrame) -> Rows:
 
 
 def _address(path: Path) -> str:
+    """The address of a file of this machine, which workers elsewhere may see too, but for its private files."""
+    if connections.is_private(path) and not on_this_machine():
+        raise SourceError(
+            "a copy that was made for this run is on the driver, where the workers of Spark cannot see it: give them a "
+            "plain file or Parquet at a path that all of them see, or a Spark frame"
+        )
     return f"file:{path.resolve()}"
+
+
+def _whole_numbers(numbers: Sequence[int]) -> Column:
+    """A list of numbers in one expression: one literal each would be a call of Java each."""
+    from pyspark.sql import functions as F
+
+    return F.expr(f"array({', '.join(f'{number}L' for number in numbers)})")
 
 
 def _renamed(frame: DataFrame, columns: Sequence[str], names: Sequence[str]) -> DataFrame:
     return frame.select(*(column(old).alias(new) for old, new in zip(columns, names, strict=True)))
-
-
-def _from_arrow(data: pa.Table) -> DataFrame:
-    """An Arrow table on Spark; times without a zone stay without one."""
-    import pyarrow as pa
-
-    frame = session().createDataFrame(data.rename_columns(plain_names(data.schema)))
-    columns = []
-    for field, at in zip(data.schema, frame.columns, strict=True):
-        plain = pa.types.is_timestamp(field.type) and field.type.tz is None
-        columns.append((column(at).cast("timestamp_ntz") if plain else column(at)).alias(field.name))
-    return frame.select(*columns)
-
-
-def _part_number(path: Path) -> tuple[int, str]:
-    number = re.match(r"part-(\d+)", path.name)
-    return int(number[1]) if number else 0, path.name
-
-
-def _with_symbol(frame: DataFrame, symbols: Symbols) -> DataFrame:
-    """The frame with the number of each row's symbol, null where it was never seen."""
-    import pyarrow as pa
-    from pyspark.sql import functions as F
-
-    keys, lookup, known = [], {}, np.ones(len(symbols), bool)
-    for c, (name, levels) in enumerate(zip(symbols.columns, symbols.levels, strict=True)):
-        kind = frame.schema[name].dataType
-        labels, position = positions_of(levels, _as_stored([level_text(level) for level in levels], kind))
-        at = position[symbols.codes[:, c]]
-        known &= at >= 0
-        named = np.array([*labels, None, None], dtype=object)  # null's own position, then -1
-        lookup[f"__tacit_k{c}__"] = pa.array(named[at], pa.string())
-        keys.append(_counted(name, kind).cast("string").alias(f"__tacit_r{c}__"))
-    table = pa.table(lookup | {_SYMBOL: pa.array(np.arange(len(symbols)))}).filter(pa.array(known))
-    small = F.broadcast(session().createDataFrame(table))
-    big = frame.select("*", *keys)
-    matches = [big[f"__tacit_r{c}__"].eqNullSafe(small[f"__tacit_k{c}__"]) for c in range(len(keys))]
-    joined = big.join(small, matches, "left")
-    return joined.select(*(column(name) for name in frame.columns), _SYMBOL)
-
-
-def _counted(name: str, kind: Any) -> Column:
-    """A cell as it is counted: NaN is missing, -0.0 is 0.0."""
-    from pyspark.sql import functions as F
-    from pyspark.sql.types import DoubleType, FloatType
-
-    value = column(name)
-    if isinstance(kind, DoubleType | FloatType):
-        return F.when(F.isnan(value), None).when(value == 0, F.lit(0).cast(kind)).otherwise(value)
-    return value
-
-
-def _as_stored(written: list[str | None], kind: Any) -> list[str | None]:
-    import pyarrow as pa
-    from pyspark.sql import functions as F
-    from pyspark.sql.types import StringType
-
-    if isinstance(kind, StringType) or not written:
-        return written
-    small = session().createDataFrame(
-        pa.table({"i": pa.array(range(len(written))), "v": pa.array(written, pa.string())})
-    )
-    stored = small.select("i", F.col("v").try_cast(kind).cast("string").alias("v")).orderBy("i").toArrow()
-    return stored.column("v").to_pylist()  # type: ignore[no-any-return]
-
-
-def _beside_symbols(frame: DataFrame, values: Mapping[str, pa.Array]) -> DataFrame:
-    """The frame with the entry of each row's symbol; null where it was never seen."""
-    import pyarrow as pa
-    from pyspark.sql import functions as F
-
-    size = len(next(iter(values.values())))
-    small = session().createDataFrame(pa.table({"__tacit_s__": pa.array(np.arange(size)), **values}))
-    return frame.join(F.broadcast(small), F.col(_SYMBOL) == F.col("__tacit_s__"), "left").drop("__tacit_s__")
-
-
-class SparkStore(Store):
-    """Temporary views of frames that Spark has computed and keeps."""
-
-    engine = "spark"
-    local = False
-
-    def __init__(self, name: str = "the records") -> None:
-        self._name = name
-        self._spark = session()
-
-    def run(self, query: str) -> None:
-        with reading(self._name):
-            self._spark.sql(query)
-
-    def _hold(self, frame: DataFrame) -> str:
-        # The session sees all views, so that each has a name of its own.
-        name = f"tacit_store_{next(_serial)}"
-        # A checkpoint also cuts the plan, which would otherwise grow with every round.
-        frame.localCheckpoint().createOrReplaceTempView(name)
-        return name
-
-    def make(self, query: str) -> str:
-        with reading(self._name):
-            return self._hold(self._spark.sql(query))
-
-    def load(self, data: Any) -> str:
-        import pyarrow as pa
-
-        with reading(self._name):
-            if isinstance(data, pa.RecordBatchReader):
-                data = data.read_all()
-            return self._hold(_from_arrow(data) if isinstance(data, pa.Table) else data)
-
-    def ask(self, query: str) -> pa.Table:
-        with reading(self._name):
-            return self._spark.sql(query).toArrow()
-
-    def drop(self, *names: str) -> None:
-        for name in names:
-            self._spark.catalog.dropTempView(name)
-
-    def hashed(self, *terms: str) -> str:
-        return f"xxhash64({', '.join(terms)})"
-
-    def identifier(self, name: str) -> str:
-        return _quoted(name)
-
-    def text(self, value: str) -> str:
-        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

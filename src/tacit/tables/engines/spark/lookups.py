@@ -1,0 +1,99 @@
+"""Values that rows look up by their symbols: joins with small broadcast tables, which leave the rows where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tacit.tables.columns import plain_names
+from tacit.tables.engines.spark.sessions import session
+from tacit.tables.symbols import Symbols, level_text, positions_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame
+
+_AT = "__tacit_s__"
+
+
+def column(name: str) -> Column:
+    """A column by its name, whatever is in it."""
+    from pyspark.sql import functions as F
+
+    return F.col(quoted(name))
+
+
+def quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def from_arrow(data: pa.Table) -> DataFrame:
+    """An Arrow table on Spark; times without a zone stay without one."""
+    import pyarrow as pa
+
+    frame = session().createDataFrame(data.rename_columns(plain_names(data.schema)))
+    columns = []
+    for field, at in zip(data.schema, frame.columns, strict=True):
+        plain = pa.types.is_timestamp(field.type) and field.type.tz is None
+        columns.append((column(at).cast("timestamp_ntz") if plain else column(at)).alias(field.name))
+    return frame.select(*columns)
+
+
+def with_symbol(frame: DataFrame, symbols: Symbols, values: Mapping[str, pa.Array]) -> DataFrame:
+    """The frame with the entry of each row's symbol in ``values``; null where it was never seen."""
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+
+    keys, lookup, known = [], {}, np.ones(len(symbols), bool)
+    for c, (name, levels) in enumerate(zip(symbols.columns, symbols.levels, strict=True)):
+        kind = frame.schema[name].dataType
+        labels, position = positions_of(levels, _as_stored([level_text(level) for level in levels], kind))
+        at = position[symbols.codes[:, c]]
+        known &= at >= 0
+        named = np.array([*labels, None, None], dtype=object)  # null's own position, then -1
+        lookup[f"__tacit_k{c}__"] = pa.array(named[at], pa.string())
+        keys.append(counted(name, kind).cast("string").alias(f"__tacit_r{c}__"))
+    table = pa.table(lookup | dict(values)).filter(pa.array(known))
+    small = F.broadcast(session().createDataFrame(table))
+    big = frame.select("*", *keys)
+    matches = [big[f"__tacit_r{c}__"].eqNullSafe(small[f"__tacit_k{c}__"]) for c in range(len(keys))]
+    joined = big.join(small, matches, "left")
+    return joined.select(*map(column, frame.columns), *values)
+
+
+def counted(name: str, kind: Any) -> Column:
+    """A cell as it is counted: NaN is missing, -0.0 is 0.0."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import DoubleType, FloatType
+
+    value = column(name)
+    if isinstance(kind, DoubleType | FloatType):
+        return F.when(F.isnan(value), None).when(value == 0, F.lit(0).cast(kind)).otherwise(value)
+    return value
+
+
+def _as_stored(written: list[str | None], kind: Any) -> list[str | None]:
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import StringType
+
+    if isinstance(kind, StringType) or not written:
+        return written
+    small = session().createDataFrame(
+        pa.table({"i": pa.array(range(len(written))), "v": pa.array(written, pa.string())})
+    )
+    stored = small.select("i", F.col("v").try_cast(kind).cast("string").alias("v")).orderBy("i").toArrow()
+    return stored.column("v").to_pylist()  # type: ignore[no-any-return]
+
+
+def at_place(frame: DataFrame, place: Column, values: Mapping[str, pa.Array]) -> DataFrame:
+    """The frame with the entry in ``values`` at each row's place; null where it has none."""
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+
+    size = len(next(iter(values.values())))
+    small = session().createDataFrame(pa.table({_AT: pa.array(np.arange(size)), **values}))
+    joined = frame.join(F.broadcast(small), place == F.col(_AT), "left")
+    return joined.select(*map(column, frame.columns), *values)

@@ -1,0 +1,106 @@
+"""The Spark session, and what Spark's errors mean."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tacit.errors import DataError, EngineError, Setting, SourceError, TacitError, UnknownValueError, sentence
+from tacit.tables.engines.duckdb import connections
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# What a job fails with on purpose, as its error says it; the rest of the line is for people.
+MOVED = "tacit: rows moved"
+_UNKNOWN = "tacit.errors.UnknownValueError: "
+
+
+def session() -> SparkSession:
+    """The running Spark session, or a new one: of ``spark-submit`` its cluster's, else a local one."""
+    _refusals()
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.sql import SparkSession
+
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        return running
+    # Spark looks for an address of the machine, and says so at length, unless it is told one.
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    local = SparkSession.builder.appName("tacit").config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
+    try:
+        return local.config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    except (PySparkRuntimeError, FileNotFoundError) as error:
+        raise _without("Spark could not start: it needs Java 17 or later; or use {engine}") from error
+
+
+def keep_partitions(spark: SparkSession) -> None:
+    """Have a session read the same files and ranges in the same partitions, whatever workers come and go.
+
+    Spark goes by the cores that there are at the moment, unless it is told a number: a row's partition is part of its
+    place. Numbers that were set stay.
+    """
+    for name, number in (
+        ("spark.sql.leafNodeDefaultParallelism", spark.sparkContext.defaultParallelism),
+        ("spark.sql.files.minPartitionNum", spark.conf.get("spark.sql.shuffle.partitions")),
+    ):
+        if spark.conf.get(name, None) is None:
+            spark.conf.set(name, str(number))
+
+
+def on_this_machine() -> bool:
+    """Whether the workers are threads of this machine, and see its files."""
+    return bool(session().sparkContext._jsc.sc().isLocal())
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """What Spark raises; an EngineError if it is not there."""
+    try:
+        from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+        from pyspark.errors import PySparkException
+    except ImportError as error:
+        raise _without("Spark is not installed: pip install 'tacit[spark]', or use {engine}") from error
+    return PySparkException, Py4JJavaError
+
+
+def _without(template: str) -> EngineError:
+    return EngineError(sentence(template, engine=Setting("engine", "duckdb")))
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Within it, what Spark, or DuckDB on its behalf, refuses becomes one line that names the source."""
+    refusals = _refusals()
+    try:
+        with connections.reading(name):
+            yield
+    except refusals as error:
+        raise _told(name, error) from error
+
+
+def _told(name: str, error: Exception) -> TacitError:
+    """What Spark raised, in one line."""
+    message = str(error)
+    if MOVED in message:
+        return EngineError(f"the rows of {name} moved between two passes: cache or save the DataFrame")
+    if unknown := re.search(rf"{re.escape(_UNKNOWN)}(.*)", message):
+        return UnknownValueError(unknown[1])
+    if re.search("FILE_NOT_EXIST|FileNotFoundException|AccessControlException|Permission denied", message):
+        return SourceError(f"the workers of Spark cannot read {name}: give them a path that all of them see")
+    if scheme := re.search(r'No FileSystem for scheme "([\w+.-]+)"', message):
+        return SourceError(f"Spark has no reader for {scheme[1]}: addresses here; add its package to the session")
+    if "PATH_NOT_FOUND" in message:
+        return SourceError(f"Spark finds nothing at {name}: check the address")
+    if re.search("MALFORMED|FAILED_READ_FILE|CANNOT_PARSE|BadRecord", message):
+        return DataError(f"{name} has a line or value Spark cannot read: fix it; DuckDB names the line")
+    # Before a cause, py4j says which of its own objects was asked.
+    lines = [
+        line
+        for line in message.splitlines()
+        if line.strip() and not line.startswith(("An error occurred while", "An exception was"))
+    ]
+    first = re.sub(r"\s+", " ", lines[0])[:300] if lines else type(error).__name__
+    return EngineError(f"Spark refused a question about {name}: {first}")

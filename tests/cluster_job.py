@@ -1,0 +1,77 @@
+"""What a driver does on a cluster, as ``spark-submit`` runs it: the verbs, one after the other, and a worker's end.
+
+    spark-submit cluster_job.py TABLE PLACE KILLED
+
+``KILLED`` is the worker to end as soon as a task of the first release runs. Every line of the answer is one of JSON.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import tacit
+from spark_cluster import kill_worker
+from tacit.errors import SourceError
+from tacit.release.rules import ReleaseRules
+from tacit.tables import count, cut, open_table
+from tacit.tables.engines.spark.sessions import on_this_machine, session
+
+
+def say(**facts: Any) -> None:
+    sys.stdout.write(json.dumps(facts) + "\n")
+    sys.stdout.flush()
+
+
+def killed_in_writing(worker: int) -> Any:
+    """A progress that ends a worker while tasks of the job that writes are running."""
+    tracker = session().sparkContext.statusTracker()
+
+    def ended() -> None:
+        while True:
+            stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
+            running = sum(each.numActiveTasks for each in stages if each is not None)
+            if running > 1:
+                kill_worker(worker)
+                say(killed=worker, running=running)
+                return
+            time.sleep(0.005)
+
+    def progress(step: str, _: float | None) -> None:
+        if step == "writing the release":
+            threading.Thread(target=ended, daemon=True).start()
+
+    return progress
+
+
+def main(table: str, place: Path, worker: int) -> None:
+    spark = session()
+    say(master=spark.sparkContext.master, local=on_this_machine())
+    skewed = spark.range(0, 1_000_000, 1, 4).selectExpr("CASE WHEN id % 100 = 0 THEN id % 7 ELSE 9 END AS k")
+    say(skewed=count(open_table(skewed), ["k"]).records.tolist())
+    say(audit=tacit.audit(table, secret="illness", engine="spark").to_dict()["headline"])
+    words: dict[str, Any] = {"secret": "illness", "epsilon": 0.5, "random_state": 3, "engine": "spark"}
+    tacit.protect(table, out=place / "optimal", mechanism="optimal", progress=killed_in_writing(worker), **words)
+    say(verdict=tacit.verify(place / "optimal", against=table, engine="spark").verdict)
+    tacit.protect(table, out=place / "cells", mechanism="cells", **words)
+    say(verdict=tacit.verify(place / "cells", against=table, engine="spark").verdict)
+    private = place / "private.csv.gz"
+    private.write_bytes(gzip.compress(b"illness,ward\nnone,1\n"))
+    try:
+        open_table(private, engine="spark")
+    except SourceError as error:
+        say(refused=str(error))
+    # The workers write themselves, where they may, and read an address as it was given.
+    rules = ReleaseRules.load(place / "optimal" / "private" / "rules.json")
+    key = bytes.fromhex((place / "optimal" / "private" / "key.txt").read_text())
+    lake = cut(open_table(f"file://{table}", engine="spark"), rules.cuts).select(rules.released)
+    rules.applied(lake, key).frame.to_native().write.parquet(f"file://{table}.parts")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))

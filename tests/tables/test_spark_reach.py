@@ -1,0 +1,98 @@
+"""Spark beyond one machine: rows come in order without a shared folder, addresses go through, groups stay out there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, repeat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from sizes import many
+from tacit.errors import DataError, SourceError
+from tacit.tables import count, counting, open_table
+from tacit.tables.engines.spark import numbering, streams
+from tacit.tables.numbering import numbered
+
+VECTOR = 2048
+
+
+def vectors(sizes: Any, rows: int) -> list[int]:
+    """How DuckDB takes batches of these sizes apart, until there are no more rows."""
+    taken: list[int] = []
+    for size in sizes:
+        size = min(size, rows - sum(taken))
+        taken += [VECTOR] * (size // VECTOR) + ([size % VECTOR] if size % VECTOR else [])
+        if sum(taken) == rows:
+            break
+    return taken
+
+
+@pytest.mark.parametrize("seed", range(many(5, 200)))
+def test_batches_are_taken_apart_as_the_groups_of_the_file_would_be(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    groups = rng.choice([0, 1, 500, VECTOR, 50_000, streams.GROUP, 200_001], size=rng.integers(8)).tolist()
+    data = pa.record_batch({"i": np.arange(rng.integers(1, 400_000))})
+
+    def pieces() -> Iterator[pa.RecordBatch]:
+        at = 0
+        while at < data.num_rows:
+            size = int(rng.integers(30_000))
+            yield data.slice(at, size)
+            at += size
+
+    cut = list(streams.in_vectors(pieces(), chain(groups, repeat(streams.GROUP))))
+    assert pa.Table.from_batches(cut)["i"].to_numpy().tolist() == list(range(data.num_rows))
+    expected = vectors(chain(groups, repeat(streams.GROUP)), data.num_rows)
+    assert vectors([each.num_rows for each in cut], data.num_rows) == expected
+
+
+@pytest.mark.spark
+def test_rows_come_in_the_order_of_partitions(spark: Any) -> None:
+    frame = spark.range(0, 5_000, 1, 3).selectExpr("id", "CAST(id AS STRING) AS t")
+    rows = open_table(frame).batches(["id", "t"], 2_000)
+    assert [each for batch in rows for each in batch["id"].to_pylist()] == list(range(5_000))
+
+
+@pytest.mark.spark
+def test_an_address_goes_to_spark_as_it_was_given(spark: Any, tmp_path: Path) -> None:
+    for part in "ab":
+        (tmp_path / "lake" / f"ward={part}").mkdir(parents=True)
+        pq.write_table(pa.table({"n": [1, 2, 3]}), tmp_path / "lake" / f"ward={part}" / "p.parquet")
+    table = open_table(f"file://{tmp_path}/lake", engine="spark")
+    assert (table.names, table.folders, table.format) == (("n", "ward"), ("ward",), "parquet")
+    assert count(table, ["n", "ward"]).records.tolist() == [1] * 6
+    with pytest.raises(SourceError, match="Spark finds nothing at"):
+        open_table(f"file://{tmp_path}/nowhere", engine="spark")
+    with pytest.raises(SourceError, match=r"lake://b/t is elsewhere, .*remote"):
+        open_table("lake://b/t", engine="spark")
+    with pytest.raises(SourceError, match="Spark has no reader for lake: addresses"):
+        open_table("lake://b/t", engine="spark", remote=True)
+    with pytest.raises(SourceError, match="an address that Tacit cannot read"):
+        open_table(f"file://{tmp_path}/lake")
+
+
+@pytest.mark.spark
+def test_numbers_are_made_on_the_workers_where_combinations_are_many(spark: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("tacit.tables.engines.spark.engine.SOME", 50)
+    monkeypatch.setattr("tacit.tables.engines.spark.engine.FEW", 50)
+    data = pa.table({"a": np.arange(600) % 30, "b": np.arange(600) // 30, "c": [str(i) for i in range(600)]})
+    made = [
+        numbered(table, ["a", "b"], lambda rows: rows[:, 0] * 7 + rows[:, 1], name="n", sizes=sizes)
+        for table in (open_table(data), open_table(spark.createDataFrame(data).repartitionByRange(2, "b", "a")))
+        for sizes in (None, [30, 20])
+    ]
+    first, *others = (table.sample(["c", "n"], 600).sort_by("c") for table in made)
+    assert all(other["n"].to_pylist() == first["n"].to_pylist() for other in others)
+    assert numbering.SOME < counting.MAX_GROUPS
+
+
+@pytest.mark.spark
+def test_more_groups_than_the_driver_may_hold_are_refused(spark: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(counting, "MAX_GROUPS", 10)
+    with pytest.raises(DataError, match="more than 10 combinations"):
+        count(open_table(spark.range(100)), ["id"])
