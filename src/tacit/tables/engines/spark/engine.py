@@ -253,7 +253,7 @@ class SparkEngine(Engine):
         made = numbered_on_workers(frame, columns, number, name)
         # A value without a number is to be told now.
         made.count()
-        finalize(self, made.unpersist)
+        finalize(self, _let_go, made).atexit = False
         return _lazy(made)
 
     def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str | None]]) -> Rows:
@@ -320,6 +320,12 @@ class SparkEngine(Engine):
 
     def store(self, name: str = "the records") -> SparkStore:
         return SparkStore(name)
+
+
+def _let_go(frame: DataFrame) -> None:
+    """What the workers keep of a frame, unless its session has gone before."""
+    if frame.sparkSession.sparkContext._jsc is not None:
+        frame.unpersist()
 
 
 def _lazy(frame: DataFrame) -> Rows:
