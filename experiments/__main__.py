@@ -51,7 +51,7 @@ def write(paper: str, results: Results, out: Path) -> Page:
 def main() -> None:
     """Do the papers that were named, or all, and say what became of every item."""
     parser = argparse.ArgumentParser(
-        prog="python -m experiments", description="Do the papers' tables and figures again."
+        prog="python -m experiments", description="Reproduce the papers' tables and figures."
     )
     parser.add_argument("papers", nargs="*", metavar="PAPER", help=f"one of {', '.join(PAPERS)}; all if none is named")
     parser.add_argument("--quick", action="store_true", help="small sizes, into a temporary folder")
@@ -83,16 +83,16 @@ def index() -> str:
         if item.outcome != "reproduced"
     ]
     return (
-        "# The papers, done again\n\n`make papers` does every table and figure again and writes these pages; "
-        "`make papers PAPER=relaxed` one of them.\n\n"
+        "# The papers, reproduced\n\n`make papers` computes every table and figure again and writes these pages; "
+        "`make papers PAPER=relaxed` does one of them.\n\n"
         f"It takes {sum(taken.values()):.0f} CPU-minutes: {each}.\n\n"
-        f"{counted(pages)}\n\n## What is not as printed\n\n{table(('paper', 'item', 'outcome', 'why'), others)}\n"
+        f"{counted(pages)}\n\n## What differs from print\n\n{table(('paper', 'item', 'outcome', 'why'), others)}\n"
     )
 
 
 def counted(pages: Mapping[str, Page]) -> str:
-    """How many items of each paper were reproduced, corrected, or could not be had."""
-    outcomes = ("reproduced", "corrected", "could not be had")
+    """How many items of each paper were reproduced, corrected, or not available."""
+    outcomes = ("reproduced", "corrected", "not available")
     rows = [
         (f"[{paper}]({paper}.md)", *(sum(item.outcome == each for item in page.items) for each in outcomes))
         for paper, page in pages.items()

@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 Say = Callable[[str], None]
 Results = Mapping[str, Any]
-Outcome = Literal["reproduced", "corrected", "could not be had"]
+Outcome = Literal["reproduced", "corrected", "not available"]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Item:
         return cls(name, printed, ours, "reproduced") if holds else cls(name, printed, ours, "corrected", why)
 
     def __post_init__(self) -> None:
-        """Nothing is corrected, or could not be had, without a reason."""
+        """Nothing is corrected, or not available, without a reason."""
         if self.outcome != "reproduced" and not self.why:
             raise ValueError(f"{self.name} is {self.outcome}, and nobody says why")
 

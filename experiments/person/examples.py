@@ -105,7 +105,7 @@ def section_1_and_2() -> list[Example]:
                 *(record_leakage(record(world), three, heavy) for world in ("A 20", "N Alice, A 20")),
                 record_leakage(doubted, three, heavy),
             ),
-            "the text says w_N = 2 and reckons with 1: equal weights give what is printed",
+            "the text says w_N = 2 but calculates with 1: equal weights give what is printed",
         ),
     ]
 

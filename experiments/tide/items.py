@@ -42,10 +42,10 @@ def theory(found: Results, known: Results) -> list[Item]:
     return [
         Item.checked(
             "Section 2, parity",
-            "S = X1 + X2 modulo 2: neither feature tells anything alone, both tell S",
+            "S = X1 + X2 modulo 2: neither feature says anything on its own, both together give S",
             f"alone {found['parity']['alone']:.0f} nats, together {found['parity']['together']:.3f} (log 2)",
             holds=found["parity"]["alone"] == 0 and found["parity"]["together"] > 0.69,
-            why="a feature alone tells something",
+            why="a single feature says something",
         ),
         Item.checked(
             "(5) to (8)",
@@ -60,21 +60,21 @@ def theory(found: Results, known: Results) -> list[Item]:
             "“upper bounds on E_γ directly translate into low-leakage guarantee (5)”",
             f"E_γ = {found['tail']['e_gamma']:.3f} with Pr(i > ε) = {found['tail']['above']:.1f}",
             holds=found["tail"]["above"] <= found["tail"]["e_gamma"],
-            why="true beyond ε only: Pr(i > ε') ≤ E_γ / (1 − e^(ε − ε'))",
+            why="true only beyond ε: Pr(i > ε') ≤ E_γ / (1 − e^(ε − ε'))",
         ),
         Item.checked(
-            "Theorem 1 (12), Pr of who has the secret",
+            "Theorem 1 (12), Pr among those who have the secret",
             "E_γ = e^ε ∫ e^−t Pr(i > t) dt",
             f"off by at most {found['theorem_1']['secret']:.0e} in {found['theorem_1']['cases']:,} random cases",
             holds=found["theorem_1"]["secret"] < 1e-9,
             why="a random case contradicts it",
         ),
         Item.checked(
-            "Theorem 1 (12), Pr of everyone, as in (7) and (18)",
+            "Theorem 1 (12), Pr among everyone, as in (7) and (18)",
             "the same formula",
             f"off by up to {found['theorem_1']['everyone']:.2f}",
             holds=found["theorem_1"]["everyone"] < 1e-9,
-            why="the measure is not said; of everyone it is ∫ e^t Pr(i > t) dt",
+            why="the measure is not stated; among everyone it is ∫ e^t Pr(i > t) dt",
         ),
         Item.checked(
             "Theorem 2 (composition)",
@@ -102,7 +102,7 @@ def theory(found: Results, known: Results) -> list[Item]:
         Item.checked(
             "Theorem 3 (Gaussian obfuscation)",
             "E_γ ≤ θ(K, λ), K the radius",
-            f"passed by {random['pass_printed']} of {random['populations']:,} random Gaussian populations; the "
+            f"exceeded by {random['pass_printed']} of {random['populations']:,} random Gaussian populations; the "
             f"repaired bound by {random['pass_repaired']}",
             holds=random["pass_printed"] == 0,
             why="false: A, B and C below; P(B|s) θ at ε − i(s,B), with the diameter of B, is true",
@@ -115,11 +115,11 @@ def theory(found: Results, known: Results) -> list[Item]:
             why="two values of a set of radius K may be 2K apart",
         ),
         Item.checked(
-            "Theorem 3, B: that noise was added tells",
+            "Theorem 3, B: the fact of noise says something",
             f"E_γ ≤ {b['printed']:.3f} at λ = 1000",
             f"{b['floor']:.3f} at every λ",
             holds=b["floor"] <= b["printed"],
-            why="raw values have no noise: who sees a noised one knows that it leaked. No λ hides it",
+            why="raw values have no noise: anyone who sees a noised one knows that it leaked. No λ hides it",
         ),
         Item.checked(
             "Theorems 2 and 3, C: B_j given raw features",
@@ -127,19 +127,19 @@ def theory(found: Results, known: Results) -> list[Item]:
             f"{c['attained']:.3f} at every λ; Gaussian copy at the largest λ: {largest['raw prefix']:.3f}, given "
             f"what was released {largest['released prefix']:.0e}",
             holds=c["attained"] <= c["printed"],
-            why="given the raw first feature its copy tells nothing, and is released raw; B_j must be given y^(j−1)",
+            why="given the raw first feature its copy says nothing, and is released raw; B_j must be given y^(j−1)",
         ),
         Item.checked(
             "Theorem 3' for two features in turn",
             "(ours: the repaired bound, B_2 given what was released)",
             f"largest attained less bound {_repaired_excess(known):+.3f} over {_pairs(known)} cases",
             holds=_repaired_excess(known) <= 0,
-            why="the repaired bound is passed",
+            why="the repaired bound is exceeded",
         ),
         Item.checked(
             "Section 4.1.1, the guarantee",
             "“leakage guarantee … δ/m ≈ 0.24”",
-            f"of all {three['genki_patches']:,} patches δ = {three['genki_all']:.0f}; and a grey 2 x 2 patch has "
+            f"for all {three['genki_patches']:,} patches δ = {three['genki_all']:.0f}; and a grey 2 x 2 patch has "
             f"K = 2: {three['grey_patch']:.3f}",
             holds=three["genki_all"] < 1,
             why="a δ above 1 says nothing: m times θ, at mε nats",
@@ -153,18 +153,18 @@ def theory(found: Results, known: Results) -> list[Item]:
             why="a random case contradicts it",
         ),
         Item.checked(
-            "(18), Pr of everyone",
+            "(18), Pr among everyone",
             "Pr(i > t) ≤ e^−t",
             f"X = S of ten values, t = 1: {found['tail_18']['everyone']:.1f}; e^−1 = {found['tail_18']['bound']:.2f}",
             holds=found["tail_18"]["everyone"] <= found["tail_18"]["bound"],
             why="a case contradicts it",
         ),
         Item.checked(
-            "(18), Pr of who has the secret, as Theorem 1 needs",
+            "(18), Pr among those who have the secret, as Theorem 1 needs",
             "the same",
             f"{found['tail_18']['secret']:.0f} in the same case",
             holds=found["tail_18"]["secret"] <= found["tail_18"]["bound"],
-            why="Markov's inequality is for everyone",
+            why="Markov's inequality is about everyone",
         ),
     ]
 
@@ -195,7 +195,7 @@ def estimates(found: Results, known: Results) -> list[Item]:
             f"true densities trimmed to M = {CLIP:g}: {trimmed['missed']:.1%} of second features leak and are not "
             f"flagged, E_γ {trimmed['attained']:.3f} instead of {true['attained']:.3f}",
             holds=trimmed["missed"] == 0,
-            why="where both prefixes are beyond M the difference of the trimmed is 0, whatever the feature says",
+            why="where both prefixes are beyond M the trimmed values differ by 0, whatever the feature says",
         ),
         Item.checked(
             "Theorem 4 (consistency)",
@@ -205,7 +205,7 @@ def estimates(found: Results, known: Results) -> list[Item]:
             f"{raw['rms_first']:.2f} from {last['n']:,} records; the mean of e^g is {raw['mean_lift']:.1f} and should "
             "be 1",
             holds=four["seen"] > 1e-9,
-            why="(19) is blind to a constant, so its maximiser is not unique. Less the constant it is true: exactly "
+            why="(19) is blind to a constant, so its maximiser is not unique. Without the constant it is true: exactly "
             f"for the joint (off by {four['normalised']:.0e}), {normal['rms_first']:.2f} for networks",
         ),
         Item.checked(
@@ -215,7 +215,7 @@ def estimates(found: Results, known: Results) -> list[Item]:
             f"{last['n']:,}; normalised: {falls}. A table of counts, normalised: largest error {counted}, that is "
             f"n^−{five['rate']:.2f}",
             holds=four["seen"] > 1e-9,
-            why="the same constant. Less the constant, 1/η² is right for a table of counts; M³, d and the constant of "
+            why="the same constant. Without it, 1/η² is right for a table of counts; M³, d and the constant of "
             "O were not tried. And at a fixed n the probability cannot grow with M: one record comes "
             f"{five['records']} times with probability {five['same']:.0e}, more than e^−{five['clip']} = "
             f"{five['promised']:.0e}",
@@ -223,9 +223,9 @@ def estimates(found: Results, known: Results) -> list[Item]:
         Item(
             "Supplement, Gaussian data",
             "“additional experiments on Gaussian synthetic data”",
-            "made anew: the section on Gaussian records",
-            "could not be had",
-            "the supplement is not among our papers; ours has the exact E_γ of every release",
+            "our own: the section on Gaussian records",
+            "not available",
+            "we do not have the supplement; our section has the exact E_γ of every release",
         ),
     ]
 
@@ -244,10 +244,10 @@ def face_items(told: Any) -> list[Item]:
         "Table 1, lower half": f"{tables.PRINTED_LOWER}%, next to guessing",
         "Table 1, guessing": f"{tables.PRINTED_GUESS}%",
         "Text to Table 1": "“for ε < 0.7 … the adversarial classifier has no useful information”",
-        "Text to Table 1, the adversary": "the same, of an adversary trained on clean faces alone",
+        "Text to Table 1, the adversary": "the same, for an adversary trained only on clean faces",
     }
     if not told:
-        return [Item(name, printed, "–", "could not be had", NO_DATA) for name, printed in names.items()]
+        return [Item(name, printed, "–", "not available", NO_DATA) for name, printed in names.items()]
     cells, guess = told["cells"], tables.guess(told)
 
     def paper(size: int, epsilon: float) -> float:
@@ -283,8 +283,8 @@ def face_items(told: Any) -> list[Item]:
         (
             ", ".join(f"{size} x {size} {each:.1f}%" for size, each in at_half.items()) + f"; guessing {guess:.1f}%",
             all(abs(each - guess) <= tables.NEAR for each in at_half.values()),
-            "a small patch hardly ever says half a nat of a face that was not learned from, and many below ε add up; "
-            "how the printed numbers came about we cannot know",
+            "a small patch hardly ever says half a nat about a face that was not trained on, and many below ε add up; "
+            "we cannot know how the printed numbers came about",
         ),
         (
             "at every patch size"
@@ -302,12 +302,12 @@ def face_items(told: Any) -> list[Item]:
             f"{paper(32, 0.7):.1f}% and {paper(32, 0.8):.1f}%: {cells[key('paper', 32, 0.7)]['touched']:.0%} and "
             f"{cells[key('paper', 32, 0.8)]['touched']:.0%} of pixels noised",
             cells[key("paper", 32, 0.7)]["touched"] == 0,
-            "our density says more than 0.7 nats of many faces",
+            "our density says more than 0.7 nats about many faces",
         ),
         (
             f"{tables.percent(told, cells['lower half']['clean']['smile'])}, guessing {guess:.1f}%",
             lower[0] <= guess / 100 <= lower[1],
-            "ours is beside guessing",
+            "ours differs from guessing",
         ),
         ("", False, ""),
         (
@@ -330,8 +330,8 @@ def face_items(told: Any) -> list[Item]:
     items.append(
         Item(
             "Table 1, guessing", names["Table 1, guessing"],
-            f"{trained:.1f}% of our training faces smile, {guess:.1f}% of the test faces", "could not be had",
-            "which 3,000 of the 4,000 faces the paper took is not said",
+            f"{trained:.1f}% of our training faces smile, {guess:.1f}% of the test faces", "not available",
+            "the paper does not say which 3,000 of the 4,000 faces it took",
         )
     )  # fmt: skip
     return items
@@ -370,24 +370,24 @@ def celeba(found: Results) -> list[Item]:
         beyond["gender"] += abs(gender - their_gender) > chance_of_table_2(gender)
     three = found["theorem_3"]
     return [
-        Item("Figure 2", "four faces, and what is obfuscated of them", "–", "could not be had", NO_CELEBA),
+        Item("Figure 2", "four faces, and which parts are obfuscated", "–", "not available", NO_CELEBA),
         Item(
             "Table 2",
             f"emotion {TABLE_2[-1][1]}% and gender {TABLE_2[-1][2]}% at ε = 0.5; 92.04% and 94.29% at ∞",
             f"only read: gender is {min(less):.1f} to {max(less):.1f} points below Bertran et al. in all rows, beyond "
             f"chance in {beyond['gender']} of {len(TABLE_2)}; emotion differs beyond chance in {beyond['emotion']}; "
-            "and 92.04% is to the digit what Table 1 has for other faces",
-            "could not be had",
+            "and 92.04% is, to the digit, what Table 1 has for other faces",
+            "not available",
             NO_CELEBA,
         ),
         Item(
             "Section 4.1.2, perturbed pixels", "10.12, 9.05, 7.88, 15.91% against 18.82, 20.11, 31.46, 27.42%", "–",
-            "could not be had", f"{NO_CELEBA}; four pictures that the authors picked",
+            "not available", f"{NO_CELEBA}; four pictures that the authors picked",
         ),
         Item.checked(
             "Section 4.1.2, the guarantee",
             "“leakage guarantee … δ/m ≈ 0.18”",
-            f"of all {three['celeba_patches']:,} patches δ = {three['celeba_all']:.0f}",
+            f"for all {three['celeba_patches']:,} patches δ = {three['celeba_all']:.0f}",
             holds=three["celeba_all"] < 1,
             why="a δ above 1 says nothing",
         ),
@@ -396,30 +396,30 @@ def celeba(found: Results) -> list[Item]:
 
 def post_items(posts: Any) -> list[Item]:
     names = {
-        "Section 4.2, data": "75,946 tweets, 24,657 terms, both sides alike",
-        "Figure 3: some terms tell more": "“some terms carry more information about the political bias”",
+        "Section 4.2, data": "75,946 tweets, 24,657 terms, as many from each side",
+        "Figure 3: some terms say more": "“some terms carry more information about the political bias”",
         "Figure 3: the terms named": "GOP, NRA to the right; Europe, liberal(s) to the left",
     }
     if not posts:
-        return [Item(name, printed, "–", "could not be had", NO_DATA) for name, printed in names.items()]
+        return [Item(name, printed, "–", "not available", NO_DATA) for name, printed in names.items()]
     printed = list(names.values())
     right = {term: posts["named"][term]["side"] == side for term, side in NAMED.items() if term in posts["named"]}
     agree = ", ".join(f"{term} {posts['named'][term]['side']}" for term in right) or "none of them occurs"
     return [
         Item(
             "Section 4.2, data", printed[0],
-            f"{posts['tweets']:,} tweets of congressional offices, {posts['terms_in_2']:,} terms in two or more; "
+            f"{posts['tweets']:,} tweets by congressional offices, {posts['terms_in_2']:,} terms in two or more; "
             f"guessing {posts['prior_right']:.1%}",
-            "could not be had", "the paper's tweets are not public; ours are as many, of other authors",
+            "not available", "the paper's tweets are not public; ours are as many, by other authors",
         ),
         Item.checked(
-            "Figure 3: some terms tell more", printed[1],
+            "Figure 3: some terms say more", printed[1],
             f"{posts['verdicts']['real']:,} of {posts['terms']:,} terms are tied to the party beyond chance",
             holds=posts["verdicts"]["real"] > 0, why="none is",
         ),
         Item(
             "Figure 3: the terms named", printed[2], agree,
-            "reproduced" if right and all(right.values()) else "could not be had",
+            "reproduced" if right and all(right.values()) else "not available",
             "other authors: offices name the other side, and hardly ever say the rest",
         ),
     ]  # fmt: skip

@@ -1,7 +1,7 @@
 """All of the tide paper: the theorems, Gaussian records, faces (Table 1, Figure 1) and posts (Figure 3).
 
 Faces take a quarter of an hour, so a run that was broken off goes on with the cells it had; a whole run makes all of
-them. Where data are missing, what was found with them stays, and without it the items could not be had.
+them. Where data are missing, what was found with them stays, and without it the items are not available.
 """
 
 from __future__ import annotations

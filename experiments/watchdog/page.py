@@ -85,21 +85,21 @@ def _items(results: Results) -> list[Item]:
         Item(
             "Figures 1 and 2, their pictures",
             "two plots",
-            "ours, beside the numbers",
-            "could not be had",
+            "ours, with the numbers",
+            "not available",
             "the authors' code, split and random numbers are not public, so nothing can be laid over theirs",
         ),
         Item.checked(
             "Figure 2: best near ε = 0.3",
-            "utility no longer grows beyond, leakage does",
-            f"by the printed γ there is a bend at {train['bend']['epsilons']:.2f}; by the exact value utility grows "
-            f"on, from {train['at']['0.3']['utility']:.1f} to {train['at']['0.85']['utility']:.1f} nats at 0.85",
+            "beyond that leakage grows, but utility does not",
+            f"by the printed γ there is a bend at {train['bend']['epsilons']:.2f}; by the exact value utility keeps "
+            f"growing, from {train['at']['0.3']['utility']:.1f} to {train['at']['0.85']['utility']:.1f} nats at 0.85",
             holds=train["at"]["0.85"]["utility"] - train["at"]["0.3"]["utility"] < 0.1,
             why="the bend belongs to the bound, not to the data",
         ),
         Item.checked(
             "Appendix E, ReLU network for p(S|X)",
-            "trained, and not said what for",
+            "trained, but the paper does not say what for",
             f"DV {relu['dv_test']:.3f} held out, calibrated in {relu['bins_inside']} of {relu['bins']} bins",
             holds=relu["dv_test"] > 0.5 * paper["dv_test"],
             why="it finds less than the network for log-lift",
@@ -117,7 +117,7 @@ def _items(results: Results) -> list[Item]:
             f"{CLAIMS['III']}; {CLAIMS['IV']}",
             "with two secrets i(0,x) = 0 if and only if i(1,x) = 0",
             holds=False,
-            why="no record can be as they say; a constant left on the outputs makes ordinary records look like that",
+            why="no record can be like that; a constant left on the outputs makes ordinary records look so",
         ),
         Item.checked(
             "Lemma 2, Proposition 3",
@@ -125,7 +125,7 @@ def _items(results: Results) -> list[Item]:
             f"raw: RMSE {first['raw'][0]:.2f} at n = {first['n']:,}, {last['raw'][0]:.2f} at {last['n']:,}; normalised "
             f"{first['normalised'][0]:.2f} and {last['normalised'][0]:.2f}",
             holds=last["raw"][0] < 0.5 * first["raw"][0] and last["raw"][0] < 1.2 * last["normalised"][0],
-            why="the maximiser is unique up to a constant only; and for no finite n is the probability 1",
+            why="the maximiser is unique only up to a constant; and the probability is 1 for no finite n",
         ),
         Item.checked(
             "Proposition 2",
@@ -133,7 +133,7 @@ def _items(results: Results) -> list[Item]:
             f"true, but infinite from ε = {train['last_finite']['epsilons']:.2f} on here, where the exact value is "
             f"{train['last_finite']['leakage']:.2f}",
             holds=False,
-            why="valid but loose: its two terms know only ε and P(X_ε); the exact value costs no more",
+            why="valid but loose: its two terms use only ε and P(X_ε); the exact value costs no more",
         ),
         Item.checked(
             "Lemma 1 (2), long version",
@@ -153,7 +153,7 @@ def _item_table_1(rows: Sequence[Any]) -> Item:
         "“young males with a high prior count and high recidivism risk score”",
         f"{_signs(rows, 'I')}; not as the text says: {'; '.join(odd)}",
         holds=not odd,
-        why="rows of the table are neither young nor of many priors, and one is Caucasian",
+        why="some rows of the table are neither young nor have many priors, and one is Caucasian",
     )
 
 
@@ -186,7 +186,7 @@ def _records(data: Results) -> str:
             f"- {n:,} records: {first:,} {RACES[0]} (S = 0), {second:,} {RACES[1]} (S = 1); {data['train']:,} to learn "
             f"from, {data['test']:,} held out.",
             f"- {data['values']:,} distinct released values, {data['of_one_person']:,} of them held by one person: "
-            "counting alone says next to nothing here.",
+            "counting says next to nothing here.",
             f"- The file has {data['in_file']:,} records of the two races; ProPublica's own filter leaves {n:,}, the "
             f"paper's number, with {data['missing']} missing cells: that filter seems to be what the paper calls "
             "dropping incomplete records.",
@@ -240,11 +240,11 @@ def _curve(results: Results) -> str:
     auto, c = by[AUTO, "record"], by[PAPER, "none"]["off_median"]
     return "\n".join(
         [
-            f"- Σ p(s) e^i(s,x) must be 1. Of the raw networks it is {ranges}. For auto it is 1 to rounding.",
+            f"- Σ p(s) e^i(s,x) must be 1. For the raw networks it is {ranges}. For auto it is 1, up to rounding.",
             f"- With p₀ = {p0:.4f}, p₁ = {p1:.4f} among the training records: |i(0,x)| ≤ {NEAR_ZERO} leaves i(1,x) "
             f"between {_other(p0, p1, NEAR_ZERO):.2f} and {_other(p0, p1, -NEAR_ZERO):.2f}; |i(1,x)| ≤ {NEAR_ZERO} "
             f"leaves i(0,x) between {_other(p1, p0, NEAR_ZERO):.2f} and {_other(p1, p0, -NEAR_ZERO):.2f}.",
-            f"- A constant c left on the outputs moves the curve by c along both axes. Of the raw network ({PAPER}) "
+            f"- A constant c left on the outputs moves the curve by c along both axes. For the raw network ({PAPER}) "
             f"the median c is {c:+.2f}: it shows i(1,x) = {np.log((np.exp(c) - p0) / p1):+.2f} where i(0,x) = 0.",
             f"- auto's log-lifts of all records: i(0,x) from {auto['smallest'][0]:.2f} to {auto['largest'][0]:.2f}, "
             f"i(1,x) from {auto['smallest'][1]:.2f} to {auto['largest'][1]:.2f}; {results['outside_box']:.1%} of the "

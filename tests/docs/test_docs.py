@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import click
 import pytest
@@ -169,14 +169,14 @@ def steps(page: Path) -> Iterator[Step]:
 
 @dataclass(frozen=True)
 class Shell:
-    """Lines of the shell in a folder: ``tacit`` is called in this process unless its output goes to a file."""
+    """Lines of the shell in a folder: ``tacit`` is called in this process unless a file is its input or output."""
 
     folder: Path
     tacit_command: Callable[..., tuple[int, str, str]]
 
     def run(self, line: str) -> tuple[int, str, str]:
         """Exit code, standard output and standard error."""
-        if line.startswith("tacit ") and ">" not in line:
+        if line.startswith("tacit ") and not {"<", ">"} & set(line):
             return self.tacit_command(*shlex.split(line, comments=True)[1:])
         ours = re.sub(r"^tacit\b", f"'{sys.executable}' -m tacit", line)
         done = subprocess.run(["sh", "-c", ours], cwd=self.folder, capture_output=True, text=True, check=False)
@@ -243,16 +243,43 @@ def shown_by(step: Step, result: tuple[int, str, str]) -> None:
         assert piece in printed, f"$ {step.line}\ndoes not print: {piece}"
 
 
-@pytest.mark.parametrize("page", sorted((DOCS / "howto").glob("*.md")), ids=name_of)
-def test_the_commands_of_a_howto_are_commands_with_options_there_are(page: Path) -> None:
+def typed_on(page: Path) -> Iterator[tuple[str, tuple[type[click.UsageError], ...]]]:
+    """Every command on a page, and what may be wrong with it: prose may leave out what is typed after an option."""
+    text = page.read_text("utf-8")
+    for _, block in BLOCK.findall(text):
+        yield from ((line, ()) for line in re.findall(r"^\s*(?:\$ )?(tacit [a-z].*)$", block, re.MULTILINE))
+    unfinished = (click.MissingParameter, click.BadOptionUsage)
+    yield from ((line, unfinished) for line in re.findall(r"`(tacit [a-z][^`<]*)`", BLOCK.sub("", text)))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "tacit " in page.read_text("utf-8")], ids=name_of)
+def test_the_commands_of_a_page_are_understood(page: Path) -> None:
+    for line, allowed in typed_on(page):
+        # Without its comment, and without the files that it reads or writes.
+        words = shlex.split(re.sub(r"(  +|\s[<>#|]).*", "", line))[1:]
+        context, chosen = click.Context(command), cast(click.Command | None, command)
+        try:
+            while isinstance(chosen, click.Group) and words:
+                _, chosen, words = chosen.resolve_command(context, words)
+            assert chosen is not None
+            if not isinstance(chosen, click.Group):
+                chosen.make_context(chosen.name, words, parent=context)
+        except click.UsageError as problem:
+            if not isinstance(problem, allowed):
+                pytest.fail(f"{line}: {problem.format_message()}")
+
+
+# Parsing is what a quick run can afford; that the verbs do what they are asked, their own tests hold.
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["person.md", "text.md"])
+def test_the_commands_of_a_howto_run(name: str, shell: Shell) -> None:
+    page = DOCS / "howto" / name
+    (shell.folder / "drafts.txt").write_text("word1 word2\n", "utf-8")
+    if name == "text.md":
+        exec(blocks(page, "python")[0], {})
     for step in steps(page):
-        word, *rest = step.line.split()
-        assert word == "tacit"
-        chosen: click.Command = command
-        while isinstance(chosen, click.Group):
-            chosen = chosen.commands[rest.pop(0)]
-        known = {written for parameter in chosen.params for written in parameter.opts}
-        assert {text for text in rest if text.startswith("-")} <= known, step.line
+        if "--from" not in step.line:
+            shown_by(step, shell.run(step.line))
 
 
 def test_the_pieces_of_the_case_file_page_are_a_case(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_a_claim_is_reproduced_if_results_say_so_and_else_corrected_with_a_reaso
     assert Item.checked("a", "1", "1", holds=True, why="x").outcome == "reproduced"
     assert Item.checked("a", "1", "2", holds=False, why="x").outcome == "corrected"
     with pytest.raises(ValueError, match="nobody says why"):
-        Item("a", "1", "2", "could not be had")
+        Item("a", "1", "2", "not available")
 
 
 def test_a_marker_without_a_text_is_an_error() -> None:

@@ -231,14 +231,14 @@ class TestCrossFitting:
         d = mixed(200)
         first, second = (AutoLogLift(folds=2, random_state=7).fit(d.X, d.s) for _ in range(2))
         assert (first.log_lift(d.X) == second.log_lift(d.X)).all()
-        assert first.doubt_factor_ == second.doubt_factor_
+        assert (first.doubt_.factors == second.doubt_.factors).all()
 
     @pytest.mark.long
     def test_fitting_again_forgets_the_first_table(self):
         discrete, numbers = (SAMPLERS[name](300, np.random.default_rng(0)) for name in ("discrete", "gauss2"))
         words = {"folds": 2, "doubt": False, "random_state": 0}
         again = AutoLogLift(**words).fit(discrete.X, discrete.s).fit(numbers.X, numbers.s)
-        assert [c.name for c in again.candidates_] == ["linear", "products", "trees", "net"]
+        assert [c.name for c in again.candidates_] == ["linear", "products", "trees", "boosting", "net"]
         assert (again.log_lift(numbers.X) == AutoLogLift(**words).fit(numbers.X, numbers.s).log_lift(numbers.X)).all()
 
     @pytest.mark.long
@@ -253,7 +253,9 @@ class TestCrossFitting:
 
     def test_a_wider_confidence_gives_a_wider_interval_and_no_posterior_exceeds_one(self, linear):
         (low50, high50), (low99, high99) = (linear.log_lift_interval(mixed().X, confidence=c) for c in (0.5, 0.99))
-        assert (low99 < low50).all()
+        # Below the lowest record of a secret nothing is known at any confidence.
+        assert ((low99 < low50) | np.isneginf(low50)).all()
+        assert np.isfinite(low99).mean() > 0.9
         assert (high99 >= high50).all()
         assert (high99 <= -np.log(linear.prior_) + 1e-12).all()
 
@@ -266,7 +268,8 @@ class TestCrossFitting:
         seen = []
         d = mixed(100)
         AutoLogLift(folds=2, random_state=0, progress=lambda stage, share: seen.append((stage, share))).fit(d.X, d.s)
-        assert {"learning: boosted trees", "calibrating: small neural nets"} <= {stage for stage, _ in seen}
+        assert {"learning: boosted trees", "learning: small neural nets"} <= {stage for stage, _ in seen}
+        assert any(stage.startswith("calibrating: ") for stage, _ in seen)
         assert all(0 <= share <= 1 for _, share in seen)
 
 

@@ -12,18 +12,19 @@ import numpy as np
 import pytest
 import skops.io
 from hypothesis import given, strategies as st
-from known_lift import SAMPLERS
+from known_lift import HARDER, SAMPLERS
 from scipy.optimize import check_grad
 from scipy.special import log_softmax
 from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from sizes import many
 from tacit import ArgumentError, AutoLogLift, ClassifierLogLift, CountLogLift, DataError, SourceError
 from tacit.learn import (
     association_test,
+    auto,
     binomial_limits,
     calibration,
     evidence_of,
@@ -33,13 +34,15 @@ from tacit.learn import (
     shuffled_test,
     trees,
 )
+from tacit.learn.boosting import train_boosting
 from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
-from tacit.learn.crossfitting.doubt import redrawn, stretch
+from tacit.learn.crossfitting.doubt import Doubt, Tail, redrawn, stretch
 from tacit.learn.crossfitting.folds import learn_and_check
 from tacit.learn.linear import penalised_loss, train_linear, with_products
 from tacit.learn.nets.networks import NetworksModel, train_small_networks
 from tacit.learn.nets.training import Optimiser, Schedule, train
 from tacit.learn.trees import train_trees
+from tacit.lift import lower_limit
 
 
 def logistic(n: int, slope: float, seed: int = 0, columns: int = 3):
@@ -418,11 +421,83 @@ class TestDoubt:
 
     def test_the_stretch_covers_what_it_aims_at(self):
         rng = np.random.default_rng(0)
-        spread = rng.uniform(0.1, 1.0, size=(5_000, 1))
-        known = np.zeros((5_000, 1))
-        factor = stretch(3 * spread * rng.normal(size=(5_000, 1)), known, spread)
-        # Errors three times as wide as the spread, at 98% instead of 95%.
-        assert factor == pytest.approx(3 * 2.326 / 1.96, rel=0.05)
+        spread = rng.uniform(0.1, 1.0, size=(5_000, 2))
+        each, _, both = stretch(3 * spread * rng.normal(size=(5_000, 2)), np.zeros((5_000, 2)), spread, np.zeros(2))
+        # Errors three times as wide as the spread, at 97% instead of 95%; of two at once, as at 98.5%.
+        assert each == pytest.approx(3 * 2.17 / 1.96, rel=0.06)
+        assert both == pytest.approx(3 * 2.43 / 1.96, rel=0.06)
+
+    def test_a_pair_that_was_never_met_may_never_occur(self):
+        rng = np.random.default_rng(0)
+        apart = np.sort(rng.normal(size=(1_000, 1)), axis=0) * [1.0, -1.0]
+        # The second secret has the upper half of the records, so the first is never met below.
+        doubt = Doubt.of(np.full(2, 0.5), np.full(2, 0.01), np.ones(3), apart, (np.arange(1_000) < 500).astype(int))
+        words = {"confidence": 0.95, "simultaneous": False}
+        low, high = doubt.interval(np.array([[-2.0, 0.6], [0.4, -0.4]]), np.full((2, 2), 0.01), **words)
+        assert np.isneginf(low).tolist() == [[True, False], [False, True]]
+        assert high[0, 1] == pytest.approx(np.log(2))
+
+    def test_few_records_at_the_end_of_the_scale_are_counted(self):
+        scores = np.arange(100.0)[:, None]
+        tail = Tail.of(scores, np.isin(np.arange(100), [10, 50, 60])[:, None])
+        found = tail.least_share(np.array([[5.0], [10.0], [49.0], [55.0], [99.0]]), 0.025).ravel()
+        assert found == pytest.approx(lower_limit([0, 1, 1, 2, 3], [10, 50, 50, 60, 100], beta=0.025))
+
+    def test_at_once_is_wider_and_covers_all_secrets_of_a_record(self):
+        d = SAMPLERS["mix4"](400, np.random.default_rng(0))
+        fitted = AutoLogLift(learners=("products",), folds=2, random_state=0).fit(d.X, d.s)
+        (low, high), (lower, higher) = (fitted.log_lift_interval(d.X, simultaneous=told) for told in (False, True))
+        assert (lower <= low).all()
+        assert (higher >= high).all()
+        assert ((lower <= d.log_lift) & (d.log_lift <= higher)).all(axis=1).mean() > 0.9
+
+
+class TestBoosting:
+    def test_what_is_read_out_is_what_scikit_learn_predicts(self):
+        rng = np.random.default_rng(0)
+        for secrets in (2, 3):
+            ordinal = np.column_stack([rng.normal(size=400), rng.integers(6, size=400), rng.normal(size=400).round()])
+            ordinal[::9] = np.nan
+            secret = ((ordinal[:, 0] > 0).astype(int) + (ordinal[:, 1] % 2 == 1)).clip(max=secrets - 1)
+            secret = np.where(rng.random(400) < 0.2, rng.integers(secrets, size=400), secret)
+            learn, check = np.arange(300), np.arange(300, 400)
+            categorical = np.array([False, True, False])
+            model = train_boosting(ordinal, categorical, secret, learn, check, secrets=secrets, random_state=0)
+            rounds = len(model.values) // len(model.start)
+            theirs = HistGradientBoostingClassifier(
+                l2_regularization=1.0, max_iter=rounds, categorical_features=[0], early_stopping=False, random_state=0
+            ).fit(ordinal[learn][:, [1, 0, 2]], secret[learn])
+            assert rounds > 3
+            found = np.exp(model.log_posterior(ordinal))
+            assert found == pytest.approx(theirs.predict_proba(ordinal[:, [1, 0, 2]]), abs=1e-9)
+
+    def test_a_secret_it_never_met_keeps_a_little_probability(self):
+        ordinal, secret = np.arange(80.0)[:, None], np.repeat([0, 2], 40)
+        rows = np.arange(80)
+        model = train_boosting(ordinal, np.array([False]), secret, rows, rows, secrets=3, random_state=0)
+        found = np.exp(model.log_posterior(ordinal))
+        assert found.sum(axis=1) == pytest.approx(1)
+        assert (found[:, 1] > 0).all()
+        assert found[:, 1].max() < 1e-5
+
+    def test_an_exclusive_or_is_found_among_noise(self):
+        d = HARDER["xor2"](1_500, np.random.default_rng(0))
+        fitted = AutoLogLift(learners=("linear", "boosting"), folds=2, doubt=False, random_state=0).fit(d.X, d.s)
+        loss = {c.name: c.log_loss for c in fitted.candidates_}
+        assert loss["linear"] > 0.68
+        assert loss["boosting"] < 0.63
+
+    def test_many_records_are_learned_from_by_learners_that_were_tried_on_some(self, monkeypatch):
+        quick = {name: auto.LEARNERS[name] for name in ("linear", "trees", "boosting")}
+        monkeypatch.setattr(auto, "LEARNERS", quick)
+        monkeypatch.setattr(auto, "MANY", 300)
+        monkeypatch.setattr(auto, "TRIED", 600)
+        d = HARDER["xor2"](900, np.random.default_rng(1))
+        fitted = AutoLogLift(folds=2, doubt=False, random_state=0).fit(d.X, d.s)
+        assert {c.name for c in fitted.candidates_} == set(quick)
+        assert "linear" not in fitted.ensemble_.models
+        assert "boosting" in fitted.ensemble_.models
+        assert [c.weight for c in fitted.candidates_ if "tried on 600" in c.title]
 
 
 class TestFiles:

@@ -291,6 +291,12 @@ def test_a_population_shows_quantiles_and_those_above_the_limit():
     assert "Above" not in to_text(replace(samples.population_result(), fail_above=None), width=120)
 
 
+def test_a_name_longer_than_the_line_loses_no_letter():
+    audit, name = samples.audit_result(), "shop_" * 25
+    longer = replace(audit, actions=[replace(audit.actions[0], what=f"have '{name}' remove its records")])
+    assert name in "".join(to_text(longer, width=80).split())
+
+
 def test_a_terminal_gets_colour_and_the_symbols_stay():
     console = Console(file=StringIO(), force_terminal=True, color_system="truecolor", width=100)
     show(samples.audit_result(), console)

@@ -9,6 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from hypothesis import HealthCheck, example, given, settings, strategies as st
 
 from sizes import many
@@ -106,6 +107,12 @@ def test_nasty_values_are_counted_and_written_alike_on_every_engine(as_table, tm
     symbols = Symbols(counts.columns, counts.levels, counts.codes)
     found = {tuple(symbols.values(at).values()): int(counts.records[at]) for at in range(len(symbols))}
     assert found == Counter(plain(data))
+    with pytest.MonkeyPatch.context() as patch:
+        # A wide table is brought over and counted here.
+        patch.setattr("tacit.tables.table.WIDE", 0)
+        here = count(as_table(data), list(TYPES))
+    assert repr(here.levels) == repr(counts.levels)
+    assert np.array_equal(here.codes, counts.codes) and np.array_equal(here.records, counts.records)
     # What is kept is written as it was counted, and what is suppressed is missing.
     merged = np.arange(len(symbols)) % 2 == 1
     hidden = {tuple(symbols.values(at).values()) for at in np.flatnonzero(merged)}

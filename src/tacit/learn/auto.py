@@ -5,9 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from tacit.errors import ArgumentError
+from tacit.learn.arrays import Codes
+from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
 from tacit.learn.crossfitting.candidates import LEARNERS, Learner, View
-from tacit.learn.crossfitting.crossfit import Blended, Progress
+from tacit.learn.crossfitting.crossfit import Blended, LearnerScore, Progress
+from tacit.learn.crossfitting.folds import fold_of_each
+from tacit.learn.encoding import Features
+
+# Deep trees are grown for every secret apart: with more secrets than this they would take most of the time.
+MOST_BOOSTED_SECRETS = 8
+# With more records than are many, learners are tried on some of them first, in two parts; those without which the blend
+# loses hardly more (nats a record) are dropped. Deep trees are not: they gain most from more records.
+MANY, TRIED, HARDLY = 20_000, 8_000, 0.001
+# So many records tell in three parts what fewer tell in five.
+FEWER_FOLDS_FROM = 50_000
 
 
 class AutoLogLift(Blended):
@@ -21,8 +35,9 @@ class AutoLogLift(Blended):
     ----------
     learners : sequence of names, optional
         Which to try: "counts", "linear", "products", "trees", "net". All by default.
-    folds : int
-        Number of parts the records are split into; each is scored by models of the others.
+    folds : int, optional
+        Number of parts the records are split into; each is scored by models of the others. By default 5, and 3 from
+        50,000 records on.
     doubt : bool
         Prepare intervals: everything is learned a second time, in a world whose truth is known. Doubles the time.
     random_state : int, RandomState or None
@@ -36,7 +51,7 @@ class AutoLogLift(Blended):
         self,
         *,
         learners: Sequence[str] | None = None,
-        folds: int = 5,
+        folds: int | None = None,
         doubt: bool = True,
         random_state: Any = None,
         progress: Progress | None = None,
@@ -49,10 +64,50 @@ class AutoLogLift(Blended):
         self.progress = progress
         self.categorical_features = categorical_features
 
+    def _check_words(self) -> None:
+        if self.folds is not None:
+            super()._check_words()
+
+    def _fold_count(self, records: int) -> int:
+        wanted = self.folds or (3 if records >= FEWER_FOLDS_FROM else 5)
+        return min(int(wanted), max(2, records // 2))
+
+    def _finalists(
+        self, learners: Mapping[str, Learner], features: Features, secret: Codes, rng: np.random.Generator
+    ) -> Mapping[str, Learner]:
+        if self.learners is not None or len(secret) <= MANY:
+            return learners
+        some = np.sort(rng.choice(len(secret), TRIED, replace=False))
+        few, own = features.rows(some), secret[some]
+        _, lifts = self._trained(learners, few, own, fold_of_each(own, 2, rng), rng, "choosing")
+        kept = list(learners)
+        place = {name: at for at, name in enumerate(learners)}
+
+        def loss_of(names: list[str]) -> float:
+            chosen = lifts[[place[name] for name in names]]
+            return log_loss(blend(chosen, best_weights(chosen, own, self.prior_), self.prior_), own, self.prior_)
+
+        loss = loss_of(kept)
+        while len(kept) > 1:
+            without = {name: loss_of([other for other in kept if other != name]) for name in kept if name != "boosting"}
+            least = min(without, key=lambda name: without[name])
+            if without[least] - loss >= HARDLY:
+                break
+            kept.remove(least)
+            loss = without[least]
+        self.dropped_ = tuple(
+            LearnerScore(name, f"{learner.title} (tried on {TRIED:,})", log_loss(lift, own, self.prior_), 0.0)
+            for (name, learner), lift in zip(learners.items(), lifts, strict=True)
+            if name not in kept
+        )
+        return {name: learner for name, learner in learners.items() if name in kept}
+
     def _learners(self, view: View) -> Mapping[str, Learner]:
         wanted = tuple(self.learners) if self.learners is not None else tuple(LEARNERS)
         unknown = [name for name in wanted if name not in LEARNERS]
         if unknown or not wanted:
             raise ArgumentError(f"no learner {unknown[0] if unknown else 'named'!r}; choose from {', '.join(LEARNERS)}")
         suited = {name: LEARNERS[name] for name in wanted if LEARNERS[name].suits(view)}
+        if len(self.prior_) > MOST_BOOSTED_SECRETS and self.learners is None:
+            suited.pop("boosting", None)
         return suited or {name: LEARNERS[name] for name in wanted}

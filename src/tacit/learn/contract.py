@@ -84,7 +84,7 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
         """Log-lift of encoded records, records x secrets."""
 
     @abstractmethod
-    def _interval(self, features: Features, confidence: float) -> tuple[Floats, Floats]:
+    def _interval(self, features: Features, confidence: float, simultaneous: bool) -> tuple[Floats, Floats]:
         """Ends of the log-lift of encoded records."""
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -118,16 +118,20 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
         with one_thread():
             return self._log_lift(features)
 
-    def log_lift_interval(self, X: Any, *, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    def log_lift_interval(
+        self, X: Any, *, confidence: float = 0.95, simultaneous: bool = False
+    ) -> tuple[Floats, Floats]:
         """Lower and upper end of every log-lift, records x secrets.
 
-        How they are made is said by each estimator. A cell unlike any that was learned from may mean anything.
+        An interval is meant for one pair; ``simultaneous`` ones, which are wider, for all secrets of a record at once.
+        How they are made is said by each estimator: they are estimates, and certify nothing. A lower end is minus
+        infinity where the pair may never occur. A cell unlike any that was learned from may mean anything.
         """
         if not 0 < confidence < 1:
             raise ArgumentError(f"confidence is a probability between 0 and 1; got {confidence}")
         features = self._encoded(X)
         with one_thread():
-            low, high = self._interval(features, confidence)
+            low, high = self._interval(features, confidence, simultaneous)
         low[features.unseen], high[features.unseen] = -np.inf, -np.log(self.prior_)
         return low, high
 

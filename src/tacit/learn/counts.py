@@ -45,6 +45,18 @@ class CountTable:
         padded = np.vstack([self.counts, np.zeros(self.counts.shape[1])])
         return np.asarray(padded[row[place[len(self.values) :]]])
 
+    def interval(self, features: Features, confidence: float) -> tuple[Floats, Floats]:
+        """Ends of every log-lift: of the Dirichlet model, or Clopper and Pearson's where nothing is smoothed."""
+        counts, tail = self.of(features), (1 - confidence) / 2
+        size = counts.sum(axis=1, keepdims=True)
+        if self.smoothing == 0:
+            low, high = lower_limit(counts, size, beta=tail), upper_limit(counts, size, beta=tail)
+        else:
+            a, b = counts + self.smoothing * self.prior, size - counts + self.smoothing * (1 - self.prior)
+            low, high = betaincinv(a, b, tail), betaincinv(a, b, 1 - tail)
+        with np.errstate(divide="ignore"):
+            return np.log(low / self.prior), np.log(high / self.prior)
+
     def log_posterior(self, features: Features) -> Floats:
         """Log p(s | x); a value that was not seen leaves the prior as it was."""
         lift = smoothed_log_lift(self.of(features), self.prior, self.smoothing)
@@ -90,21 +102,13 @@ class CountLogLift(LogLiftEstimator):
     def _log_lift(self, features: Features) -> Floats:
         return smoothed_log_lift(self.table_.of(features), self.prior_, self.table_.smoothing)
 
-    def _interval(self, features: Features, confidence: float) -> tuple[Floats, Floats]:
+    def _interval(self, features: Features, confidence: float, simultaneous: bool) -> tuple[Floats, Floats]:
         """Credible interval of the Dirichlet model; Clopper and Pearson's where nothing is smoothed."""
-        counts, smoothing = self.table_.of(features), self.table_.smoothing
-        size = counts.sum(axis=1, keepdims=True)
-        tail = (1 - confidence) / 2
-        if smoothing == 0:
-            low, high = lower_limit(counts, size, beta=tail), upper_limit(counts, size, beta=tail)
-        else:
-            a, b = counts + smoothing * self.prior_, size - counts + smoothing * (1 - self.prior_)
-            low, high = betaincinv(a, b, tail), betaincinv(a, b, 1 - tail)
+        low, high = self.table_.interval(features, 1 - (1 - confidence) / (len(self.prior_) if simultaneous else 1))
         # A value never seen may be anything.
-        unseen = (size == 0).ravel()
-        low[unseen], high[unseen] = 0.0, 1.0
-        with np.errstate(divide="ignore"):
-            return np.log(low / self.prior_), np.log(high / self.prior_)
+        unseen = self.table_.of(features).sum(axis=1) == 0
+        low[unseen], high[unseen] = -np.inf, -np.log(self.prior_)
+        return low, high
 
 
 def smoothed_log_lift(counts: Floats, prior: Floats, smoothing: float) -> Floats:

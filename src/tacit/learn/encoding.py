@@ -141,9 +141,8 @@ class Encoder:
         if not len(categories):
             return self._scaled(features.numbers)
         parts = [sparse.csr_array(self._scaled(features.numbers))] if len(numbers) else []
-        for column, c in zip(features.codes.T, categories, strict=True):
-            parts.append(_one_hot(column, self._inputs_of(c)))
-        stacked = sparse.csr_array(sparse.hstack(parts))
+        sizes = np.array([self._inputs_of(c) for c in categories], np.int64)
+        stacked = sparse.csr_array(sparse.hstack([*parts, _one_hot(features.codes, sizes)]))
         return stacked.toarray() if stacked.shape[1] <= MOST_DENSE_COLUMNS else stacked
 
     def column_of_each_input(self) -> Codes:
@@ -206,7 +205,10 @@ def cells_of_frame(frame: Any, *, as_category: frozenset[int]) -> RecordCells:
                 numbers = series.cast(nw.Float64).to_numpy()
             elif dtype == nw.Object:
                 numbers = _as_numbers(series.to_numpy())
-        if numbers is None:
+        if numbers is None and dtype == nw.String:
+            # Nothing but text and None.
+            numbers = np.array(series.to_list(), dtype=object)
+        elif numbers is None:
             numbers = _text(series.to_numpy() if dtype == nw.Object else np.array(series.to_list(), dtype=object))
         columns.append(numbers)
     return _cells(tuple(map(str, frame.columns)), columns)
@@ -238,10 +240,12 @@ def cells_of_sparse(X: Any) -> RecordCells:
     return RecordCells(tuple(f"x{j}" for j in range(X.shape[1])), ("number",) * X.shape[1], (), sparse=X)
 
 
-def _one_hot(codes: Codes, known: int) -> Any:
-    """A column for each of the first levels; a level beyond them, or never met, has none."""
-    rows = np.flatnonzero((codes >= 0) & (codes < known))
-    return sparse.csr_array((np.ones(len(rows)), (rows, codes[rows])), shape=(len(codes), known))
+def _one_hot(codes: Codes, known: Codes) -> Any:
+    """For each column of codes an input for each of its first levels; a level beyond them, or never met, has none."""
+    shown = (codes >= 0) & (codes < known)
+    places = (codes + (np.cumsum(known) - known))[shown]
+    ends = np.concatenate([[0], np.cumsum(shown.sum(axis=1))])
+    return sparse.csr_array((np.ones(len(places)), places, ends), shape=(len(codes), int(known.sum())))
 
 
 def _as_numbers(column: NDArray[Any]) -> Floats | None:

@@ -6,13 +6,15 @@ is therefore shown beside the numbers that the same table gives when its secrets
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tacit.lift.joint import Matrix
+from tacit.lift.joint import Matrix, Vector
 from tacit.lift.measures import p_log_p
 
 Verdict = Literal["leak", "no leak detected", "cannot tell"]
@@ -22,6 +24,8 @@ LEVEL = 0.05
 HYPERGEOMETRIC_LIMIT = 10**9
 # A null whose upper end already reaches this share of what the measure can show leaves no room for a leak to be seen.
 SATURATED = 0.95
+# Columns of a table, times ways to group them, that are added up at once.
+AT_ONCE = 2_000_000
 
 
 def shuffled_counts(
@@ -63,6 +67,46 @@ def seeds(n: int, *, random_state: int) -> list[np.random.SeedSequence]:
 def grouped(table: Matrix, group: np.ndarray, n_groups: int) -> Matrix:
     """``table`` with the columns of one group added up."""
     return np.stack([np.bincount(group, weights=row, minlength=n_groups) for row in table])
+
+
+@dataclass(frozen=True, eq=False)
+class Groupings:
+    """Several ways to group the columns of a table, for all of which it is added up at once.
+
+    ``blocks`` are matrices (groups x columns) of ones and zeros, the groups of several ways one below the other, and
+    where each way begins.
+    """
+
+    blocks: tuple[tuple[Any, NDArray[np.int64]], ...]
+
+    @classmethod
+    def of(cls, groups: Sequence[NDArray[np.int64]]) -> Groupings:
+        """Each of ``groups`` has the group, from 0 on, of every column of a table."""
+        from scipy import sparse
+
+        many = max(1, AT_ONCE // max(1, len(groups[0]))) if groups else 1
+        blocks = []
+        for first in range(0, len(groups), many):
+            some = groups[first : first + many]
+            sizes = np.array([int(group.max(initial=0)) + 1 for group in some])
+            starts = np.cumsum(sizes) - sizes
+            places = np.stack(some, axis=1) + starts
+            ends = np.arange(len(places) + 1) * len(some)
+            ones = np.ones(places.size, np.int8)
+            shape = (len(places), int(sizes.sum()))
+            blocks.append((sparse.csr_array((ones, places.ravel(), ends), shape=shape), starts))
+        return cls(tuple(blocks))
+
+    def informations(self, table: Matrix) -> Vector:
+        """The plug-in information (nats) of the table grouped in each way."""
+        total, of_secret = float(table.sum()), p_log_p(table.sum(axis=1)).sum()
+        found = []
+        for block, starts in self.blocks:
+            together = np.asarray(table @ block)
+            cells = p_log_p(together).sum(axis=0) - p_log_p(together.sum(axis=0))
+            found.append(np.add.reduceat(cells, starts))
+        terms = np.concatenate(found) + total * np.log(total) - of_secret
+        return np.asarray(np.maximum(terms / total, 0.0))
 
 
 def plug_in_information(table: Matrix) -> float:
@@ -119,12 +163,19 @@ def null_band(observed: float, shuffled: Sequence[float], *, ceiling: float = np
     # Rounding must not turn a tie into a discovery.
     reached = values >= observed - 1e-12 * max(1.0, abs(observed)) if np.isfinite(observed) else np.isinf(values)
     p_value = (1 + int(reached.sum())) / (1 + len(values))
-    low, high = (float(np.quantile(values, q, method="inverted_cdf")) for q in (0.05, 0.95))
+    low, high = (quantile(values, q) for q in (0.05, 0.95))
     if p_value <= LEVEL:
         return NullBand(low, high, p_value, "leak")
     if high >= SATURATED * ceiling:
         return NullBand(low, high, p_value, "cannot tell")
     return NullBand(low, high, p_value, "no leak detected")
+
+
+def quantile(values: Vector, share: float) -> float:
+    """The first of some sorted values up to which such a share of them lies."""
+    # As numpy's "inverted_cdf" has it, in a hundredth of the time that a single one takes there.
+    place = len(values) * share
+    return float(values[max(math.ceil(place) - 1, 0)])
 
 
 def shuffles_for(cells: int) -> int:

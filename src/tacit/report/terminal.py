@@ -284,7 +284,7 @@ def _cards(block: doc.Cards, wording: Wording) -> Parts:
 def _card(rank: int, card: doc.Card, wording: Wording) -> RenderableType:
     grid = Grid.grid(padding=(0, 1))
     grid.add_column(justify="right", style="dim")
-    grid.add_column()
+    grid.add_column(overflow="fold")
     named = told(card.title, wording) or listed(
         f"{shorten(name, 24)}={shorten(value, 24)}" for name, value in card.pairs
     )

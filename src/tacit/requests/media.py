@@ -51,9 +51,7 @@ class PatchNoise(Request):
         default="given",
         lenses=IMAGES,
     )
-    keep_label: Sequence[str] | str | None = setting(
-        Names(), "Images: release this other label beside them.", lenses=IMAGES
-    )
+    keep_label: Sequence[str] | str | None = setting(Names(), "Images: also release this other label.", lenses=IMAGES)
     keep_names: bool = setting(
         Flag(), "Images: keep the files' names and order, which may reveal the secret.", default=False, lenses=IMAGES
     )
@@ -83,5 +81,5 @@ class WordMask(Request):
         Amount(1, whole=True), "Posts: leave out words that fewer posts have.", default=5, lenses=TEXT
     )
     keep_order: bool = setting(
-        Flag(), "Posts: keep the order of the rows, which may tell the secret.", default=False, lenses=TEXT
+        Flag(), "Posts: keep the order of the rows, which may reveal the secret.", default=False, lenses=TEXT
     )

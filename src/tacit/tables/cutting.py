@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError
 from tacit.tables.columns import ROW, Column
@@ -68,15 +69,23 @@ def cut_points(table: Table, column: str, bins: int) -> Cut:
         raise ArgumentError(f"column '{column}' needs at least one bin, not {bins}")
     table.require([column])
     refuse_non_numbers(table, [column])
-    rows = table.picked([column], ["c0"]).with_columns(as_number("c0", table[column]).alias("c0"))
-    numbers = table.with_rows(rows.select("c0", ROW), [Column("c0", "number", "Float64")])
-    sampled = numbers.sample(["c0"], SAMPLE_ROWS).column("c0").drop_null().to_numpy()
+    sampled = _sampled(table, column)
     sampled = np.sort(sampled[np.isfinite(sampled)])
     if not len(sampled):
         raise DataError(f"column '{column}' of {table.name} has no numbers to cut: leave it out")
     wanted = np.arange(1, bins) / bins
     edges = np.unique(np.quantile(sampled, wanted, method="higher") + 0.0) if bins > 1 else np.array([])
     return Cut(column, tuple(edges[edges > sampled[0]].tolist()))
+
+
+def _sampled(table: Table, column: str) -> NDArray[np.float64]:
+    """Some numbers of a column, evenly spaced; missing ones may be among them as NaN."""
+    if table.brought([column]) is not None and table[column].dtype.lstrip("U").startswith(("Int", "Float")):
+        given = table.sample([column], SAMPLE_ROWS).column(column)
+        return np.asarray(given.cast("double", safe=False).to_numpy(), np.float64)
+    rows = table.picked([column], ["c0"]).with_columns(as_number("c0", table[column]).alias("c0"))
+    numbers = table.changed(rows.select("c0", ROW), [Column("c0", "number", "Float64")], same=())
+    return np.asarray(numbers.sample(["c0"], SAMPLE_ROWS).column("c0").drop_null().to_numpy(), np.float64)
 
 
 def cut(table: Table, cuts: Sequence[Cut]) -> Table:
@@ -106,7 +115,8 @@ def cut(table: Table, cuts: Sequence[Cut]) -> Table:
         Column(column.name, "text", "String", order=by_name[column.name].labels) if column.name in by_name else column
         for column in table.columns
     ]
-    return table.with_rows(table.engine.renamed(rows, [*plain, ROW], [*table.names, ROW]), columns)
+    written = table.engine.renamed(rows, [*plain, ROW], [*table.names, ROW])
+    return table.changed(written, columns, same=set(table.names) - set(by_name))
 
 
 def _binned(number: nw.Expr, cut: Cut) -> nw.Expr:

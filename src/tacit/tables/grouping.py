@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tacit.errors import ArgumentError
-from tacit.tables.counting import count
+from tacit.tables.counting import Counts, count
 from tacit.tables.rewriting import scores
 from tacit.tables.table import Table
 
@@ -77,6 +77,8 @@ def group_sizes(table: Table, columns: Sequence[str], secret: Sequence[str] = ()
     if not columns:
         raise ArgumentError("name at least one column to group by")
     table.require_countable([*columns, *secret])
+    if table.brought([*columns, *secret]) is not None:
+        return _here(count(table, [*columns, *secret]), columns, secret, least)
     if not secret:
         rows, names = _rows(table, columns)
         groups = rows.group_by(*names).agg(nw.len().alias("n"))
@@ -94,6 +96,28 @@ def group_sizes(table: Table, columns: Sequence[str], secret: Sequence[str] = ()
     *whole, largest = _summed(table, groups, [*_sizes(least), *diverse])
     people, groups_found, unique, smallest, few, fewest, one = map(int, whole)
     return GroupSizes(people, groups_found, unique, smallest, few, fewest, one, float(largest))
+
+
+def _here(counts: Counts, columns: Sequence[str], secret: Sequence[str], least: int) -> GroupSizes:
+    """The same of a table whose rows were counted in this process."""
+    group, records = counts.symbols(columns)[1], counts.records
+    size = np.bincount(group, records).astype(np.int64)
+    found = GroupSizes(
+        int(size.sum()), len(size), int((size == 1).sum()), int(size.min()), int(size[size < least].sum())
+    )
+    if not secret:
+        return found
+    which = counts.symbols(secret)[1]
+    rarity = size.sum() / np.bincount(which, records)
+    # Groups are in order, and each has every secret of its people once.
+    most = np.maximum.reduceat(records * rarity[which], np.flatnonzero(np.diff(group, prepend=-1)))
+    secrets = np.bincount(group)
+    return replace(
+        found,
+        fewest_secrets=int(secrets.min()),
+        one_secret=int(size[secrets == 1].sum()),
+        largest_lift=float((most / size).max()),
+    )
 
 
 def _sizes(least: int) -> list[nw.Expr]:

@@ -183,10 +183,8 @@ def _found(address: str, shown: str, said: dict[str, str | None]) -> tuple[Sourc
         )
     (format,) = kinds.values()
     if len(parts) > 1 and not format.several:
-        words = (
-            f"{shown} holds {len(parts)} files, and several are one table in CSV, Parquet, ORC, Arrow and JSON lines"
-        )
-        raise SourceError(f"{words} alone: name one of them")
+        words = f"{shown} holds {len(parts)} files, and only CSV, Parquet, ORC, Arrow and JSON lines make one table "
+        raise SourceError(f"{words}of several: name one of them")
     told = partitions_of(folder, parts, shown)
     file = SourceFile(folder, tuple(parts), shown, said["table"], said["delimiter"], said["encoding"], told)
     return file, format

@@ -167,7 +167,11 @@ def in_order(codes: Codes) -> tuple[Codes, Codes]:
         radix = int(codes[:, at].max(initial=0)) + 1
         if int(key.max(initial=0)) >= 2**62 // radix:
             # The number of a row would overflow; its rank does not, and keeps the order.
-            key = np.unique(key, return_inverse=True)[1].reshape(-1).astype(np.int64)
+            different, rank = np.unique(key, return_inverse=True)
+            key = rank.reshape(-1).astype(np.int64)
+            if len(different) == len(key):
+                # No two rows are equal so far, and no further column can change their order.
+                break
         key = key * radix + codes[:, at]
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     return codes[first].astype(np.int64), inverse.reshape(-1).astype(np.int64)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ArgumentError, ColumnError, DataError, SourceError
 from tacit.tables.columns import ROW, Column, plain_names
@@ -20,6 +20,19 @@ if TYPE_CHECKING:
     from tacit.tables.engines.protocol import Rows
 
 Stamp = tuple[int, int, int, int, int]
+
+# A table of more columns than this is wide. It is brought to this process, once, if it has no more values than that:
+# with hundreds of columns an engine takes longer to understand a question than to answer it.
+WIDE = 40
+MOST_BROUGHT = 12_000_000
+
+
+@dataclass
+class BroughtColumns:
+    """Columns of all rows in this process, as they are and, where they were counted, as levels and codes."""
+
+    columns: dict[str, pa.ChunkedArray] = field(default_factory=dict)
+    encoded: dict[str, tuple[tuple[Any, ...], Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,11 +125,22 @@ class Table:
 
     def select(self, columns: Sequence[str]) -> Table:
         """The table with these columns only, in this order."""
-        return self.with_rows(self.picked(columns, columns), [self[name] for name in columns])
+        return self.changed(self.picked(columns, columns), [self[name] for name in columns], same=columns)
 
     def with_rows(self, rows: Rows, columns: Sequence[Column]) -> Table:
         """This table with other rows; it still knows where it came from."""
         return replace(self, rows=rows, columns=tuple(columns))
+
+    def changed(self, rows: Rows, columns: Sequence[Column], *, same: Iterable[str]) -> Table:
+        """This table with as many rows, in their order, in which the columns ``same`` hold what they did."""
+        if rows is self.rows and tuple(columns) == self.columns:
+            return self
+        other, kept, here = self.with_rows(rows, columns), set(same), self._brought
+        parts = ({name: each for name, each in part.items() if name in kept} for part in (here.columns, here.encoded))
+        vars(other)["_brought"] = BroughtColumns(*parts)
+        if "_row_count" in vars(self):
+            vars(other)["_row_count"] = self._row_count
+        return other
 
     def reading(self) -> AbstractContextManager[None]:
         """Within it, what the engine refuses becomes one line under this table's name."""
@@ -146,12 +170,38 @@ class Table:
         with self.reading():
             return self.engine.collected(rows)
 
+    def brought(self, columns: Sequence[str]) -> pa.Table | None:
+        """Some columns of all rows, in order, brought to this process once; None of a table not wide, or too large."""
+        import pyarrow as pa
+
+        if len(self.columns) <= WIDE or not 0 < self.row_count() * len(self.columns) <= MOST_BROUGHT:
+            return None
+        here = self._brought.columns
+        missing = [name for name in columns if name not in here]
+        if missing:
+            plain, names = self.plainly(missing)
+            with self.reading():
+                rows = self.engine.indexed(plain).sort(ROW)
+                read = self.collected(self.engine.renamed(rows, names, names))
+            here.update(zip(missing, read.columns, strict=True))
+        return pa.table([here[name] for name in columns], names=list(columns))
+
+    @cached_property
+    def _brought(self) -> BroughtColumns:
+        return BroughtColumns()
+
+    def encoded(self, column: str, make: Callable[[], tuple[tuple[Any, ...], Any]]) -> tuple[tuple[Any, ...], Any]:
+        """Levels and codes of a column that was brought, made once."""
+        if column not in self._brought.encoded:
+            self._brought.encoded[column] = make()
+        return self._brought.encoded[column]
+
     def held(self, most: int) -> Table:
         """The table with its rows worked out and kept, if they are at most so many; otherwise as it is."""
         if self.row_count() > most:
             return self
         with self.reading():
-            return self.with_rows(self.engine.held(self.rows), self.columns)
+            return self.changed(self.engine.held(self.rows), self.columns, same=self.names)
 
     def row_count(self) -> int:
         """Number of rows, counted once: they stay as they are."""
@@ -175,11 +225,15 @@ class Table:
         The rows depend on the number of rows alone, so that a table and its release give the same ones.
         """
         import narwhals as nw
+        import pyarrow as pa
 
         if rows < 1:
             raise ArgumentError(f"a sample needs at least one row, not {rows}")
-        plain, names = self.plainly(columns)
         step = max(1, -(-self.row_count() // rows))
+        whole = self.brought(columns)
+        if whole is not None:
+            return whole if step == 1 else whole.take(pa.array(range(0, whole.num_rows, step)))
+        plain, names = self.plainly(columns)
         with self.reading():
             placed = self.engine.indexed(plain)
             spaced = (placed if step == 1 else placed.filter(nw.col(ROW) % step == 0)).sort(ROW)
@@ -187,6 +241,9 @@ class Table:
 
     def head(self, columns: Sequence[str], rows: int) -> pa.Table:
         """Some ``rows`` rows, the cheapest to read; for a first look, not for counting."""
+        whole = self.brought(columns)
+        if whole is not None:
+            return whole.slice(0, rows)
         plain, names = self.plainly(columns)
         return self.collected(plain.select(*names).head(rows)).rename_columns(list(columns))
 
@@ -205,7 +262,7 @@ class Table:
         Of a file that is so until :meth:`sha256` says otherwise.
         """
         with self.reading():
-            return self.with_rows(self.engine.pinned(self.rows), self.columns)
+            return self.changed(self.engine.pinned(self.rows), self.columns, same=self.names)
 
     def sha256(self) -> str | None:
         """SHA-256 of the file in hex; of several, that of their names and SHA-256; None for what is no file.

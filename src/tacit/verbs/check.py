@@ -162,9 +162,9 @@ def _private(folder: Path) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:
         return (), ()
     why = shared_with(folder)
     if why is None:
-        note = f"{PRIVATE}/ is beside {folder.name}, for its owner only: git ignores it; do not copy it along"
+        note = f"{PRIVATE}/ is next to {folder.name}, for its owner only: git ignores it; do not copy it along"
         return (PolicyCheck(f"{PRIVATE}/", True, "for the owner only, and git ignores it", "private"),), (note,)
-    told = f"{PRIVATE}/ is beside the release: do not commit it, and remove it from what is shared ({why})"
+    told = f"{PRIVATE}/ is next to the release: do not commit it, and remove it from what is shared ({why})"
     return (PolicyCheck(f"{PRIVATE}/", False, told, "private"),), ()
 
 

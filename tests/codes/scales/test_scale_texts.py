@@ -193,6 +193,13 @@ def test_both_ends_of_a_run_of_codes_are_told_to_the_same_character(starts, text
     assert scale.atoms_of(ends).tolist() == [1, 1]
 
 
+@pytest.mark.parametrize(("start", "text"), [("I4", "I4* to before J*"), ("I0", "I*"), ("A2", "A2* to I*")])
+def test_a_run_of_codes_of_several_lengths_does_not_end_where_it_begins(start, text):
+    scale = BeginningScale("icd", (start, "J"), None, False)
+    assert of(scale, 1) == text
+    assert scale.atoms_of([start, f"{start}.9", "I99", "J"]).tolist() == [1, 1, 1, 2]
+
+
 @pytest.mark.parametrize(
     ("atoms", "text"),
     [

@@ -230,7 +230,7 @@ def test_what_is_for_the_owner_alone_fails_where_it_would_go_along(place: Path, 
     policy, release = Policy(secret="illness", epsilon=0.5), Path(shutil.copytree(place / "release", tmp_path / "r"))
     own = check(release, policy=policy).sources[0]
     assert not own.failed
-    assert any(note.startswith("private/ is beside r, for its owner only") for note in own.notes)
+    assert any(note.startswith("private/ is next to r, for its owner only") for note in own.notes)
     ignored = release / "private" / ".gitignore"
     assert ignored.read_text() == "*\n"
     for spoil in (ignored.unlink, lambda: ignored.write_text("salt.txt\n"), lambda: ignored.write_bytes(b"\xff*")):

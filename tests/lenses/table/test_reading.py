@@ -92,6 +92,14 @@ def test_a_mean_of_numbers_whose_ends_are_known_is_near_the_true_one_and_lies_be
         assert 0 <= each.at_least <= true[each.name] <= each.at_most <= 110
 
 
+def test_without_a_column_to_group_by_there_is_one_mean_of_all_records() -> None:
+    table, reading = of_those_who_come_back()
+    (everybody,) = reading.means("age", between=(0, 110))
+    assert everybody.records == len(table)
+    assert everybody.mean == pytest.approx(table["age"].mean(), rel=0.05)
+    assert 0 <= everybody.at_least <= table["age"].mean() <= everybody.at_most <= 110
+
+
 def test_a_mean_that_hangs_on_what_lies_beyond_an_open_end_is_not_estimated() -> None:
     table, reading = of_those_who_come_back()
     true = table.groupby("ward")["cost"].mean()

@@ -7,7 +7,8 @@ import pyarrow as pa
 
 import tacit
 from tacit.lenses.table.findings import column_groups
-from tacit.lenses.table.ladder.guessing import most_records
+from tacit.lenses.table.ladder.guessing import Guesser, guessed_by, most_records
+from tacit.lift import shuffles
 from tacit.tables.symbols import Symbols, in_order
 
 
@@ -47,6 +48,29 @@ def test_the_audit_of_a_wide_table_tries_no_release_and_says_so() -> None:
     assert loudest.alone_verdict == "leak"
     assert result.found is not None
     assert "no coarser levels were tried" in str(result.found.headline)
+    assert result.answer is not None
+    assert result.answer.how == "learned"
+    assert "With more than 40 columns only a linear model was tried" in result.answer.basis
+
+
+def test_many_columns_are_added_up_at_once_as_one_by_one(monkeypatch) -> None:
+    monkeypatch.setattr(shuffles, "AT_ONCE", 25)
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 4, (3, 10)).astype(float)
+    groups = [rng.integers(0, size, 10) for size in (1, 2, 5, 9, 3)]
+    found = shuffles.Groupings.of(groups).informations(counts)
+    right = [shuffles.plug_in_information(shuffles.grouped(counts, group, int(group.max()) + 1)) for group in groups]
+    assert np.allclose(found, right, atol=1e-12)
+
+
+def test_a_guesser_with_a_column_changed_guesses_as_one_who_never_had_the_other() -> None:
+    rng = np.random.default_rng(0)
+    secret = rng.integers(0, 3, 300)
+    columns = {name: np.where(rng.random(300) < 0.4, secret, rng.integers(-1, 4, 300)) for name in "abc"}
+    guesser, other = Guesser.of(columns, secret), secret // 2
+    assert guesser.right() == guessed_by(list(columns.values()), secret)
+    assert guesser.right("b") == guessed_by([columns["a"], columns["c"]], secret)
+    assert guesser.right("b", other) == guessed_by([columns["a"], columns["c"], other], secret) > guesser.right()
 
 
 def test_an_audit_in_which_no_column_stands_out_tries_no_change() -> None:

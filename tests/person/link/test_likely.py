@@ -13,13 +13,14 @@ import pytest
 import tacit
 from sizes import many
 from tacit.person.link.attributes import Attributes
-from tacit.person.link.brought import Linked
+from tacit.person.link.brought import Linked, surest_values
 from tacit.person.link.components import components
-from tacit.person.link.likely import held_together, likely_pairs, model
+from tacit.person.link.likely import codes, fields, held_together, likely_pairs, model
 from tacit.person.link.likely.fields import fields_of
 from tacit.person.link.wide import Wide, gathered
 from tacit.person.model import Record
 from tacit.tables import open_table
+from tacit.tables.engines import store_on
 
 GIVEN = [a + b for a in ("an", "ber", "car", "da", "el", "fra") for b in ("na", "ta", "vid", "ena", "nk")]
 STEMS, ENDINGS = ("berg", "stein", "wald", "fels", "brun", "holz"), ("er", "mann", "hof", "bach", "ner", "ing")
@@ -73,6 +74,35 @@ def test_of_very_many_records_those_near_a_person_are_joined(monkeypatch: pytest
     ends = set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
     assert sum(tuple(records.tolist()) in ends for records in twice) >= 36
     assert len(ends) <= 60
+
+
+@pytest.mark.parametrize("seed", range(many(1, 30)))
+def test_what_codes_find_is_what_looking_at_all_records_finds(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    draw = random.Random(seed)
+    held, true = people(draw, 700, 250)
+    monkeypatch.setattr(model, "MOST_WHOLE", 500)
+    monkeypatch.setattr(model, "FITTED_RECORDS", draw.choice([200, 400]))
+    monkeypatch.setattr(codes, "_BITS", draw.choice([4, 20]))
+    start = np.array(draw.sample(range(len(true)), 25))
+    quick = likely_pairs(held, around=lambda: start)
+    slow = likely_pairs(held, surest_values(held), around=lambda: start)
+    assert len(slow.left)
+    assert quick.left.tolist() == slow.left.tolist()
+    assert quick.right.tolist() == slow.right.tolist()
+    assert quick.probability == pytest.approx(slow.probability, rel=1e-9)
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_edits_are_counted_only_where_they_may_be_few(most: int) -> None:
+    draw, store = random.Random(most), store_on("duckdb")
+    words = ["".join(draw.choices("abü", k=draw.randrange(9))) for _ in range(many(60, 400))]
+    words += [mistyped(draw, mistyped(draw, f"{word}x{word}y")) for word in words] + [
+        f"{word}x{word}y" for word in words
+    ]
+    given = store.load(pa.table({"w": words}))
+    known = f"coalesce({fields._edits(most).format('a.w', 'b.w')}, false)"
+    wrong = f"SELECT a.w FROM {given} a, {given} b WHERE {known} <> (damerau_levenshtein(a.w, b.w) <= {most})"
+    assert store.ask(wrong).num_rows == 0
 
 
 def test_the_same_records_give_the_same_pairs() -> None:

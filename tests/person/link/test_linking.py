@@ -14,7 +14,18 @@ from hypothesis import given, settings, strategies as st
 from sizes import many
 from tacit.errors import ArgumentError, DataError
 from tacit.person import Record, Rules, groups
-from tacit.person.link import Long, Wide, augmented, distinct_values, gathered, linking, recoded, records, resolve
+from tacit.person.link import (
+    Long,
+    Wide,
+    augmented,
+    components,
+    distinct_values,
+    gathered,
+    matching,
+    recoded,
+    records,
+    resolve,
+)
 from tacit.tables import open_table
 
 LABELS = ["N", "P", "C", "o'e\\\"`"]
@@ -169,7 +180,7 @@ def test_keys_of_all_rounds_are_remembered_when_every_merge_needs_the_one_before
     assert r_swoosh([start, *found], rules, 0) == {frozenset(range(size))}
     assert len(base) > size // 2
     rounds = []
-    monkeypatch.setattr(linking, "joined", lambda *given, old=linking.joined: rounds.append(1) or old(*given))
+    monkeypatch.setattr(matching, "joined", lambda *given, old=matching.joined: rounds.append(1) or old(*given))
     assert (resolve(held([start, *found]), rules) == 0).all()
     assert len(rounds) > size // 2
 
@@ -184,6 +195,20 @@ def test_resolution_is_the_same_with_keys_and_with_comparisons(monkeypatch):
         merged = resolve(held(found), Rules(rules, 0.5))
         for (start, end), partition in zip(itertools.pairwise(starts), expected, strict=True):
             assert (merged[start:end] - start == smallest(partition, end - start)).all()
+
+
+@pytest.mark.parametrize("few", [0, 10_000])
+def test_components_are_the_same_link_by_link_and_by_scipy(monkeypatch, few):
+    monkeypatch.setattr(components, "FEW_LINKS", few)
+    chance = np.random.default_rng(3)
+    for size in (1, 5, 300):
+        first, second = chance.integers(0, size, (2, size // 2))
+        together = components.components(first, second, size)
+        naive = np.arange(size)
+        for _ in range(size):
+            for one, other in zip(first, second, strict=True):
+                naive[[one, other]] = min(naive[one], naive[other])
+        assert (together == naive).all()
 
 
 def test_a_chain_of_ten_thousand_records_is_one_cluster():

@@ -48,7 +48,8 @@ def atoms_table(table: Table, scales: Sequence[Scale]) -> Table:
     with table.reading():
         rows = _encoded(table, rows, placed)
     columns = [Column(each.name, "number", "Int64") if each.name in by_name else each for each in table.columns]
-    return table.with_rows(table.engine.renamed(rows, [*names, ROW], [*table.names, ROW]), columns)
+    placed_rows = table.engine.renamed(rows, [*names, ROW], [*table.names, ROW])
+    return table.changed(placed_rows, columns, same=set(table.names) - set(by_name))
 
 
 def _encoded(table: Table, rows: Any, placed: Mapping[str, tuple[Column, Scale]]) -> Any:

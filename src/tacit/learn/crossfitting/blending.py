@@ -10,6 +10,8 @@ from tacit.learn.arrays import Codes, Floats
 
 # A weak pull towards zero, in records: without evidence a learner is not believed.
 PULL = 1.0
+# More records than this say nothing more about a handful of weights.
+MOST_RECORDS = 50_000
 
 
 def blend(lifts: Floats, weights: Floats, prior: Floats) -> Floats:
@@ -25,6 +27,10 @@ def blend(lifts: Floats, weights: Floats, prior: Floats) -> Floats:
 
 def best_weights(lifts: Floats, secret: Codes, prior: Floats) -> Floats:
     """Weights, zero or more, with the smallest log-loss; their sum below 1 tempers learners that claim too much."""
+    if len(secret) > MOST_RECORDS:
+        # Spread evenly, because neighbours may be alike.
+        some = np.linspace(0, len(secret) - 1, MOST_RECORDS).astype(np.int64)
+        lifts, secret = lifts[:, some], secret[some]
     n, m = len(secret), len(lifts)
     rows = np.arange(n)
     true = lifts[:, rows, secret]

@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from tacit.learn.arrays import Codes, Floats
+from tacit.learn.boosting import train_boosting
 from tacit.learn.counts import CountTable
 from tacit.learn.crossfitting.folds import checked_apart
 from tacit.learn.encoding import Encoder, Features
@@ -20,6 +21,10 @@ from tacit.learn.trees import train_trees
 
 # Trees on more columns than this would be slow and no better than the linear model.
 MOST_TREE_COLUMNS = 500
+# Records that linear models and quick trees learn from at most, and that say when to stop (nets ask them often).
+# Measured at 10^5 records: all of them lower no learner's log-loss by more than 0.0003.
+MOST_FOR_LINEAR, MOST_FOR_PRODUCTS, MOST_FOR_TREES = 40_000, 20_000, 40_000
+MOST_CHECKED, MOST_ASKED = 20_000, 3_000
 
 
 class FoldModel(Protocol):
@@ -84,12 +89,18 @@ class Learner:
     train: Callable[[Lesson], list[FoldModel]]
 
 
-def each_part(train: Callable[[Lesson, Codes, Codes], FoldModel]) -> Callable[[Lesson], list[FoldModel]]:
-    """One model a part, by what trains one on rows to learn from and rows that say when to stop."""
+def each_part(
+    train: Callable[[Lesson, Codes, Codes], FoldModel], *, most: int | None = None
+) -> Callable[[Lesson], list[FoldModel]]:
+    """One model a part, by what trains one on rows to learn from and rows that say when to stop.
+
+    It learns from the first ``most`` rows: a model of few numbers learns no more from others.
+    """
 
     def train_all(lesson: Lesson) -> list[FoldModel]:
         models: list[FoldModel] = []
-        for at, (learn, check) in enumerate(lesson.parts, start=1):
+        for at, (all_to_learn, all_to_check) in enumerate(lesson.parts, start=1):
+            learn, check = all_to_learn[:most], all_to_check[:MOST_CHECKED]
             varies = np.ptp(lesson.secret[learn]) > 0
             models.append(train(lesson, learn, check) if varies else NothingLearned(lesson.prior))
             lesson.progress(at / len(lesson.parts))
@@ -113,10 +124,16 @@ def _trees(lesson: Lesson, learn: Codes, check: Codes) -> FoldModel:
     return train_trees(*lesson.view.ordinal, lesson.secret, learn, check, secrets=secrets, random_state=seed)
 
 
+def _boosting(lesson: Lesson, learn: Codes, check: Codes) -> FoldModel:
+    secrets, seed = len(lesson.prior), lesson.seed
+    return train_boosting(*lesson.view.ordinal, lesson.secret, learn, check, secrets=secrets, random_state=seed)
+
+
 def _nets(lesson: Lesson) -> list[FoldModel]:
     # Two nets a part, each with a start and with records of its own to stop by; together they waver less.
+    # More records to stop by would be asked for longer than the nets learn.
     again = [checked_apart(np.concatenate(part), lesson.secret, lesson.random_state) for part in lesson.parts]
-    parts = [part for both in zip(lesson.parts, again, strict=True) for part in both]
+    parts = [(learn, check[:MOST_ASKED]) for both in zip(lesson.parts, again, strict=True) for learn, check in both]
     words: dict[str, Any] = {"random_state": lesson.random_state, "progress": lesson.progress}
     nets = train_small_networks(lesson.view.design, lesson.secret, parts, prior=lesson.prior, **words)
     return [NetworksModel(pair, lesson.prior) for pair in zip(nets[::2], nets[1::2], strict=True)]
@@ -145,9 +162,14 @@ def _repeats(view: View) -> bool:
 
 LEARNERS = {
     "counts": Learner("smoothed counts", _repeats, each_part(_counts)),
-    "linear": Learner("linear model", lambda view: True, each_part(partial(_linear, products=False))),
-    "products": Learner("linear model with products", _few, each_part(partial(_linear, products=True))),
-    "trees": Learner("boosted trees", _narrow, each_part(_trees)),
+    "linear": Learner(
+        "linear model", lambda view: True, each_part(partial(_linear, products=False), most=MOST_FOR_LINEAR)
+    ),
+    "products": Learner(
+        "linear model with products", _few, each_part(partial(_linear, products=True), most=MOST_FOR_PRODUCTS)
+    ),
+    "trees": Learner("boosted trees", _narrow, each_part(_trees, most=MOST_FOR_TREES)),
+    "boosting": Learner("deep boosted trees", _narrow, each_part(_boosting)),
     "net": Learner("small neural nets", _dense, _nets),
 }
 
@@ -156,4 +178,4 @@ def what_it_reads(learner: str, view: View) -> Any:
     """The records in the form that the models of a learner read."""
     if learner == "counts":
         return view.features
-    return view.ordinal[0] if learner == "trees" else view.design
+    return view.ordinal[0] if learner in ("trees", "boosting") else view.design

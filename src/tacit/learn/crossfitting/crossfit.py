@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from tacit.learn.association import association_test
 from tacit.learn.contract import LogLiftEstimator
 from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
 from tacit.learn.crossfitting.candidates import FoldModel, Learner, Lesson, View, what_it_reads
-from tacit.learn.crossfitting.doubt import interval, least_error, redrawn, stretch
+from tacit.learn.crossfitting.doubt import WORLDS, Doubt, least_error, redrawn, stretch
 from tacit.learn.crossfitting.folds import fold_of_each, learn_and_check
 from tacit.learn.encoding import Features
 from tacit.lift import entropy
@@ -25,6 +25,8 @@ from tacit.lift import entropy
 Progress = Callable[[str, float | None], None]
 
 ROWS_AT_ONCE = 50_000
+# Intervals are tried out on no more records than this.
+MOST_REDRAWN = 10_000
 
 
 def shown(progress: Progress | None, stage: str, at: int, of: int) -> Callable[[float], None]:
@@ -64,8 +66,9 @@ class CrossFitted(LogLiftEstimator):
         Why the estimate is made as it is, in a sentence.
     association_p_value_ : float
         Chance of an association of single columns, or products of two, with the secret as strong as the one found.
-    doubt_factor_ : float
-        By how much the spread over models is stretched to make intervals; see ``log_lift_interval``.
+    doubt_ : Doubt or None
+        By how much the spread over models is stretched to make intervals, and what counting says at the ends of the
+        scale; see ``log_lift_interval``.
 
     Guarantees
     ----------
@@ -94,34 +97,56 @@ class CrossFitted(LogLiftEstimator):
     def _middle_and_spread(self, features: Features) -> tuple[Floats, Floats]:
         """Log-lifts, and how far the models differ about them."""
 
+    @abstractmethod
+    def _of_one_fold(self, features: Features, fold: int) -> Floats:
+        """Log-lifts by the models of one fold."""
+
     def _learn(self, features: Features, secret: Codes) -> None:
         self._check_words()
         rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31))
         folds = self._fold_count(len(secret))
         self.fold_ = fold_of_each(secret, folds, rng) if folds else np.full(len(secret), -1)
         self._cross_fit(features, secret, rng)
-        self.least_error_ = least_error(self.prior_, records=len(secret), columns=features.shape[1])
-        self.doubt_factor_ = self.association_p_value_ = float("nan")
+        self.doubt_: Doubt | None = None
+        self.association_p_value_ = float("nan")
         if self.doubt and folds:
             self.association_p_value_ = association_test(self.encoder_.design(features), secret, rng)
-            self.doubt_factor_ = self._doubt_factor(features, rng)
+            least = least_error(self.prior_, records=len(secret), columns=features.shape[1])
+            factors = self._doubt_factors(features, rng)
+            self.doubt_ = Doubt.of(self.prior_, least, factors, self.out_of_fold_log_lift_, secret)
 
-    def _doubt_factor(self, features: Features, rng: np.random.Generator) -> float:
-        """How much too narrow the spread is, found in a world whose log-lift is known: the one just learned."""
-        known = self._log_lift(features)
-        words = self.get_params(deep=False) | {"doubt": False, "random_state": int(rng.integers(2**31))}
-        again = type(self)(**words)
-        again.encoder_, again.secrets_, again.prior_ = self.encoder_, self.secrets_, self.prior_
-        again._stage = "calibrating"
-        again._learn(features, redrawn(known, self.prior_, rng))
-        middle, spread = again._middle_and_spread(features)
-        return stretch(middle, known, spread)
+    def _doubt_factors(self, features: Features, rng: np.random.Generator) -> Floats:
+        """How much too narrow the spread is, found in worlds whose log-lift is known: those of one fold's models."""
+        folds = int(self.fold_.max()) + 1
+        found = []
+        for world in range(WORLDS):
+            some = features
+            if len(features) > MOST_REDRAWN:
+                some = features.rows(np.sort(rng.choice(len(features), MOST_REDRAWN, replace=False)))
+            known = self._of_one_fold(some, world)
+            words = {"doubt": False, "random_state": int(rng.integers(2**31)), "folds": folds}
+            again = type(self)(**self.get_params(deep=False) | words)
+            again.encoder_, again.secrets_, again.prior_ = self.encoder_, self.secrets_, self.prior_
+            again._stage = "calibrating"
+            self._prepare(again)
+            again._learn(some, redrawn(known, self.prior_, rng))
+            least = least_error(self.prior_, records=len(some), columns=some.shape[1])
+            middle, spread = again._middle_and_spread(some)
+            found.append(stretch(middle, known, spread, least))
+        return np.asarray(np.max(found, axis=0))
 
-    def _interval(self, features: Features, confidence: float) -> tuple[Floats, Floats]:
-        if np.isnan(self.doubt_factor_):
+    def _prepare(self, again: CrossFitted) -> None:
+        """Tell the estimator that learns again what this one found out."""
+
+    def _interval(self, features: Features, confidence: float, simultaneous: bool) -> tuple[Floats, Floats]:
+        """The spread over models of different folds, stretched as it had to be where the truth was known.
+
+        It takes in what the learners tried get wrong, and not an interaction that none of them found.
+        """
+        if self.doubt_ is None:
             raise ArgumentError("no intervals were prepared: fit the estimator with folds and doubt=True")
         middle, spread = self._middle_and_spread(features)
-        return interval(middle, spread, self.doubt_factor_, self.least_error_, self.prior_, confidence)
+        return self.doubt_.interval(middle, spread, confidence=confidence, simultaneous=simultaneous)
 
 
 @dataclass(frozen=True)
@@ -151,6 +176,9 @@ class Blended(CrossFitted):
     The posteriors p(s) e^{i(s,x)} add up to 1 for every record.
     """
 
+    # What learns again is told which learners counted, so that it need not try the others; all if none.
+    _used: Collection[str] = ()
+
     @abstractmethod
     def _learners(self, view: View) -> Mapping[str, Learner]:
         """The learners to be tried on these records."""
@@ -162,21 +190,42 @@ class Blended(CrossFitted):
     def _fold_count(self, records: int) -> int:
         return min(int(self.folds), max(2, records // 2))
 
+    def _finalists(
+        self, learners: Mapping[str, Learner], features: Features, secret: Codes, rng: np.random.Generator
+    ) -> Mapping[str, Learner]:
+        """Which of the learners are trained on all records: all."""
+        return learners
+
     def _cross_fit(self, features: Features, secret: Codes, rng: np.random.Generator) -> None:
+        self.dropped_: tuple[LearnerScore, ...] = ()
+        learners = self._finalists(self._learners(View(self.encoder_, features)), features, secret, rng)
+        learners = {name: learner for name, learner in learners.items() if name in self._used} or learners
+        models, lifts = self._trained(learners, features, secret, self.fold_, rng, self._stage)
+        weights = best_weights(lifts, secret, self.prior_)
+        self.ensemble_ = Ensemble(models, weights, self.prior_)
+        self._judge(learners, lifts, secret)
+
+    def _trained(
+        self,
+        learners: Mapping[str, Learner],
+        features: Features,
+        secret: Codes,
+        fold: Codes,
+        rng: np.random.Generator,
+        stage: str,
+    ) -> tuple[dict[str, list[FoldModel]], Floats]:
+        """A model of every learner and fold, and what it says of its fold: learners x records x secrets."""
         view = View(self.encoder_, features)
-        learners = self._learners(view)
-        folds = range(int(self.fold_.max()) + 1)
-        parts = [learn_and_check(self.fold_, k, secret, rng) for k in folds]
+        rows_of = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
+        apart = [View(self.encoder_, features.rows(rows)) for rows in rows_of]
+        parts = [learn_and_check(fold, k, secret, rng) for k in range(len(rows_of))]
         models, lifts = {}, np.zeros((len(learners), len(secret), len(self.prior_)))
         for at, (name, learner) in enumerate(learners.items()):
-            show = shown(self.progress, f"{self._stage}: {learner.title}", at, len(learners))
+            show = shown(self.progress, f"{stage}: {learner.title}", at, len(learners))
             models[name] = learner.train(Lesson(view, secret, self.prior_, parts, rng, show))
-            for k in folds:
-                rows = np.flatnonzero(self.fold_ == k)
-                apart = what_it_reads(name, View(self.encoder_, features.rows(rows)))
-                lifts[at, rows] = models[name][k].log_posterior(apart) - np.log(self.prior_)
-        self.ensemble_ = Ensemble(models, best_weights(lifts, secret, self.prior_), self.prior_)
-        self._judge(learners, lifts, secret)
+            for model, rows, records in zip(models[name], rows_of, apart, strict=True):
+                lifts[at, rows] = model.log_posterior(what_it_reads(name, records)) - np.log(self.prior_)
+        return models, lifts
 
     def _judge(self, learners: Mapping[str, Learner], lifts: Floats, secret: Codes) -> None:
         out = np.empty(lifts.shape[1:])
@@ -186,12 +235,13 @@ class Blended(CrossFitted):
             out[here] = blend(lifts[:, here], weights, self.prior_)
         self.out_of_fold_log_lift_ = out
         self.test_log_lift_ = blend(lifts, np.full(len(lifts), 1 / len(lifts)), self.prior_)
-        self.candidates_ = tuple(
+        tried = tuple(
             LearnerScore(name, learners[name].title, log_loss(lift, secret, self.prior_), float(weight))
             for name, lift, weight in zip(learners, lifts, self.ensemble_.weights, strict=True)
         )
         blended = log_loss(out, secret, self.prior_)
-        self.reason_ = _reason(self.candidates_, blended, entropy(self.prior_))
+        self.reason_ = _reason(tried, blended, entropy(self.prior_))
+        self.candidates_ = tried + self.dropped_
 
     def _by_fold(self, features: Features) -> Floats:
         rows, lifts = np.arange(len(features)), []
@@ -213,9 +263,29 @@ class Blended(CrossFitted):
         common = self.common_spread_ if self.doubt else own.mean(axis=0)
         return self._mean(lifts), np.sqrt((own + common) / 2)
 
-    def _doubt_factor(self, features: Features, rng: np.random.Generator) -> float:
-        self.common_spread_ = self._by_fold(features).var(axis=0, ddof=1).mean(axis=0)
-        return super()._doubt_factor(features, rng)
+    def _of_one_fold(self, features: Features, fold: int) -> Floats:
+        return np.asarray(self._by_fold(features)[fold])
+
+    def _doubt_factors(self, features: Features, rng: np.random.Generator) -> Floats:
+        some = features.rows(np.linspace(0, len(features) - 1, min(len(features), MOST_REDRAWN)).astype(np.int64))
+        self.common_spread_ = self._by_fold(some).var(axis=0, ddof=1).mean(axis=0)
+        return super()._doubt_factors(features, rng)
+
+    def _prepare(self, again: CrossFitted) -> None:
+        again._used = {name for name, w in zip(self.ensemble_.models, self.ensemble_.weights, strict=True) if w > 0.01}
+
+    def _interval(self, features: Features, confidence: float, simultaneous: bool) -> tuple[Floats, Floats]:
+        """As of all cross-fitted; where values recur and their counts are in the blend, nowhere narrower than these."""
+        low, high = super()._interval(features, confidence, simultaneous)
+        weights = dict(zip(self.ensemble_.models, self.ensemble_.weights, strict=True))
+        if weights.get("counts", 0.0) > 0:
+            table: Any = self.ensemble_.models["counts"][0]
+            # Values that occur once are most of a column of numbers, and say nothing of each other.
+            if len(table.values) <= table.counts.sum() / 2:
+                apart = 1 - (1 - confidence) / len(self.prior_) if simultaneous else confidence
+                counted_low, counted_high = table.interval(features, apart)
+                low, high = np.minimum(low, counted_low), np.maximum(high, counted_high)
+        return low, high
 
 
 def _reason(candidates: tuple[LearnerScore, ...], blended: float, prior: float) -> str:

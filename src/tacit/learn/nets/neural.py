@@ -73,7 +73,7 @@ class NeuralLogLift(CrossFitted):
     ----------
     networks_ : list of lists of arrays
         Matrix and bias of every layer of every network, folds outermost, float32. Scoring needs nothing but numpy.
-    out_of_fold_log_lift_, test_log_lift_, fold_, doubt_factor_, association_p_value_, candidates_, reason_
+    out_of_fold_log_lift_, test_log_lift_, fold_, doubt_, association_p_value_, candidates_, reason_
         As in all cross-fitted estimators; both log-lifts are the same array. Without folds there is neither, and
         ``fold_`` is -1. The prior and the scales of the columns are those of all records.
     steps_ : list of int
@@ -242,6 +242,10 @@ class NeuralLogLift(CrossFitted):
         each = zip(outputs, self.constants_, strict=True)
         lifts = [self._combined(h[None], np.zeros(1), constant) for h, constant in each]
         return middle, np.std(lifts, axis=0, ddof=1)
+
+    def _of_one_fold(self, features: Features, fold: int) -> Floats:
+        chosen = slice(fold * self.members, (fold + 1) * self.members)
+        return self._combined(self._outputs(self.encoder_.design(features))[chosen], self.constants_[chosen], 0.0)
 
     def _shape(self, design: Any) -> Shape:
         return Shape(design.shape[1], len(self.secrets_), tuple(self.hidden), self.activation, self.secret_as)

@@ -153,7 +153,7 @@ class PrefixLogLift(LogLiftEstimator):
         design = self.layout_.design(self.encoder_, features)
         return self._lift(np.mean([whole_scores(net, design) for net in self.networks_], axis=0))
 
-    def _interval(self, features: Features, confidence: float) -> tuple[Floats, Floats]:
+    def _interval(self, features: Features, confidence: float, simultaneous: bool) -> tuple[Floats, Floats]:
         raise ArgumentError("PrefixLogLift has no intervals; AutoLogLift and NeuralLogLift have")
 
     def _lift(self, scores: Floats) -> Floats:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, Protocol
 
 from tacit import document as doc
 from tacit.errors import Command, Sentence, Setting, sentence
@@ -30,6 +30,35 @@ _NOTES = (
     "'before' sees the originals; 'after' learned from originals and sees the release; 'retrained' learned from "
     "released ones and their secrets.",
 )
+
+
+class Attacked(Protocol):
+    """What every answer of ``attack`` says of itself."""
+
+    @property
+    def release(self) -> str: ...
+    @property
+    def against(self) -> str: ...
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def headline(self) -> str: ...
+
+
+def attack_document(
+    result: Attacked, tiles: doc.Tiles, shown: Iterable[doc.Section], folded: Iterable[doc.Section]
+) -> doc.Document:
+    """An answer of ``attack``, laid out: the tiles, what is shown, what is folded."""
+    return doc.Document(
+        kind="attack",
+        name=sentence("Tacit attack on {}", doc.FilePath(result.release)),
+        badge=doc.badge(result.verdict),
+        headline=result.headline,
+        opening=(tiles,),
+        sections=(*shown, *(replace(section, folded=True) for section in folded)),
+        reading=DEFINITIONS,
+        footer=(sentence("{} against {}", doc.FilePath(result.release), doc.FilePath(result.against)),),
+    )
 
 
 def untouched_words(untouched: int, records: int, unit: str, *, parts: Sequence[tuple[int, int]] = ()) -> Sentence:
@@ -92,19 +121,8 @@ class BenchResult(Result):
 
     def document(self) -> doc.Document:
         """What was left, the best family, what to do next; folded, every family and its limits."""
-        return doc.Document(
-            kind="attack",
-            name=sentence("Tacit attack on {}", doc.FilePath(self.release)),
-            badge=doc.badge(self.verdict),
-            headline=self.headline,
-            opening=(self._tiles(),),
-            sections=(
-                self._next(),
-                *(replace(section, folded=True) for section in (self._guesses(), self._families(), *self._told())),
-            ),
-            reading=DEFINITIONS,
-            footer=(sentence("{} against {}", doc.FilePath(self.release), doc.FilePath(self.against)),),
-        )
+        folded = (self._guesses(), self._families(), *self._told())
+        return attack_document(self, self._tiles(), (self._next(),), folded)
 
     def _tiles(self) -> doc.Tiles:
         before, after = best_guesses([each.score for each in self.run.families])
@@ -160,8 +178,7 @@ def guesses_section(
     marks = [("prior", prior), *([] if promise is None else [("promise", promise)])]
     about = sentence(
         "Each learned from two thirds of {} and guessed the other, {} times round. Limits are exact, 95%, as if "
-        "records were independent. Retrained: it saw the release beside the secrets while it trained, the strongest "
-        "case.",
+        "records were independent. Retrained: it learned from the release and the secrets, the strongest case.",
         doc.Count(tested_on, unit),
         FOLDS,
     )

@@ -134,7 +134,7 @@ def _coded(folder: Path, certificate: CodedCertificate, asked: Asked, request: A
 
 
 def _lacking(file: str) -> SourceError:
-    words = "which released image is which original is in {file} alone, and it is not there: attack the release where "
+    words = "only {file} says which released image is which original, and it is not there: attack the release where "
     return SourceError(
         sentence(words + "it was made, with its {folder} folder", file=f"{PRIVATE}/{file}", folder=PRIVATE)
     )

@@ -116,15 +116,6 @@ def hog_features(pixels: NDArray[np.uint8], *, cell: int | None = None) -> Float
     return np.hstack([oriented_gradients(pixels, cell=size), MEANS_WEIGHT * cell_means(pixels, cell=size)])
 
 
-def pixel_classifier() -> Any:
-    """Guesses a label from the pixels of a smaller picture by logistic regression; used like :class:`HogClassifier`."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer, StandardScaler
-
-    return make_pipeline(FunctionTransformer(smaller), StandardScaler(), LogisticRegression(C=0.01, max_iter=1000))
-
-
 def smaller(images: NDArray[np.uint8]) -> Floats:
     """A picture of at most about 32 pixels a side, one row an image."""
     pixels = _checked(images)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.document import Progress, RiskHistogram
 from tacit.lenses.histograms import histogram_of
@@ -29,9 +30,9 @@ class ColumnGroups:
     alone: Codes
     others: Codes | None
 
-    def joint_without(self, joint: Joint, counts: Matrix) -> Joint:
+    def joint_without(self, counts: Matrix) -> Joint:
         """The joint of the secret and all columns but this one."""
-        return joint if self.others is None else Joint.from_counts(_grouped(counts, self.others))
+        return Joint.from_counts(counts if self.others is None else _grouped(counts, self.others))
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def column_groups(symbols: Symbols) -> tuple[ColumnGroups, ...]:
     return tuple(
         ColumnGroups(
             name,
-            in_order(codes[:, [j]])[1],
+            np.ascontiguousarray(codes[:, j]),
             None if tell[j] else in_order(np.delete(codes, j, axis=1))[1],
         )
         for j, name in enumerate(symbols.columns)
@@ -62,16 +63,26 @@ def _telling(codes: Codes) -> list[bool]:
     """Of each column, whether the others tell all values apart; False where that was not seen.
 
     A value is a sum of random numbers, one a column. Sums that all differ are of values that all differ, whatever the
-    numbers; and without a column a sum is known by a subtraction, not by looking at all columns again.
+    numbers; and without a column a sum is known by a subtraction, not by looking at all columns again. Where half of
+    the columns tell all values apart, nothing has to be looked at for each of the other half.
     """
-    rng, summed = np.random.default_rng(0), np.zeros(len(codes), np.uint64)
-    terms = []
-    for j in range(codes.shape[1]):
-        numbers = rng.integers(0, 2**64, int(codes[:, j].max(initial=0)) + 1, dtype=np.uint64)
-        terms.append(numbers)
-        summed += numbers[codes[:, j]]
-    without = (np.sort(summed - numbers[codes[:, j]]) for j, numbers in enumerate(terms))
-    return [bool((each[1:] != each[:-1]).all()) for each in without]
+    rng = np.random.default_rng(0)
+    terms = [
+        rng.integers(0, 2**64, int(column.max(initial=0)) + 1, dtype=np.uint64)[column]
+        if len(column)
+        else np.zeros(0, np.uint64)
+        for column in codes.T
+    ]
+    halves = [np.sum(terms[start::2], axis=0, dtype=np.uint64) for start in (0, 1) if terms[start::2]]
+    # A column of one half is told by the other.
+    told = [_all_differ(half) for half in reversed(halves)] if len(halves) > 1 else [False]
+    summed = np.sum(halves, axis=0, dtype=np.uint64)
+    return [told[j % 2] or _all_differ(summed - terms[j]) for j in range(len(terms))]
+
+
+def _all_differ(numbers: NDArray[np.uint64]) -> bool:
+    in_turn = np.sort(numbers)
+    return bool((in_turn[1:] != in_turn[:-1]).all())
 
 
 def _measures_of(table: Matrix) -> dict[str, float]:
@@ -94,10 +105,11 @@ def shuffled(
             return pool.submit(shuffles.shuffled_counts, table, random_state=seed, effective_records=effective)
 
         waiting = deque(map(drawn, islice(seeds, 2)))
+        columns = shuffles.Groupings.of([group.alone for group in groups])
         while waiting:
             table = waiting.popleft().result()
             waiting.extend(map(drawn, islice(seeds, 1)))
-            alone = {group.name: _information(table, group.alone) for group in groups}
+            alone = dict(zip((group.name for group in groups), columns.informations(table), strict=True))
             whole = shuffles.plug_in_information(table)
             others = {group.name: _of_others(table, group, whole) for group in groups}
             done.append((_measures_of(table), alone, others))
@@ -145,12 +157,12 @@ def column_leaks(counted: Counted, groups: Sequence[ColumnGroups], null: Shuffle
     """What each column gives away alone, on top of the others, and what stays when it is left out."""
     counts, ceiling = counted.table, entropy(counted.joint.prior)
     whole = shuffles.plug_in_information(counts)
-    leaks = []
-    for group in groups:
-        alone, others = _information(counts, group.alone), _of_others(counts, group, whole)
+    by_itself = shuffles.Groupings.of([group.alone for group in groups]).informations(counts)
+    leaks, as_it_is = [], _safe_share(counted.joint)
+    for group, alone in zip(groups, by_itself.tolist(), strict=True):
+        others = _of_others(counts, group, whole)
         alone_band = shuffles.null_band(alone, null.alone[group.name].tolist(), ceiling=ceiling)
         added = null.measures["mutual_information"] - null.others[group.name]
-        without = group.joint_without(counted.joint, counts)
         leaks.append(
             ColumnLeak(
                 name=group.name,
@@ -158,12 +170,16 @@ def column_leaks(counted: Counted, groups: Sequence[ColumnGroups], null: Shuffle
                 alone_null=alone_band.high,
                 alone_verdict=alone_band.verdict,
                 given_others=max(whole - others, 0.0),
-                given_others_null=float(np.quantile(added, 0.95, method="inverted_cdf")),
+                given_others_null=shuffles.quantile(np.sort(added), 0.95),
                 left_out=others,
-                safe_share_without=float(without.marginal[risk(without) <= 1.0].sum()),
+                safe_share_without=as_it_is if group.others is None else _safe_share(group.joint_without(counts)),
             )
         )
     return tuple(leaks)
+
+
+def _safe_share(joint: Joint) -> float:
+    return float(joint.marginal[risk(joint) <= 1.0].sum())
 
 
 def risk_histogram(joint: Joint, *, beside: RiskHistogram | None = None) -> RiskHistogram:
@@ -219,11 +235,11 @@ def chain_rule(counts: Matrix, codes: Codes, *, x: int, s: int) -> list[float]:
 
     After a term of minus infinity (the secret is ruled out) nothing more can be learned of it: later terms are zero.
     """
-    agree = np.ones(len(codes), dtype=bool)
+    agree = np.arange(len(codes))
     before, terms = 0.0, []
     total, of_secret = counts.sum(), counts[s].sum()
     for j in range(codes.shape[1]):
-        agree &= codes[:, j] == codes[x, j]
+        agree = agree[codes[agree, j] == codes[x, j]]
         here = counts[s, agree].sum()
         if here == 0:
             terms.append(-np.inf if np.isfinite(before) else 0.0)

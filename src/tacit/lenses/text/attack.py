@@ -129,7 +129,7 @@ def _together(posts: Posts, request: AttackRequest) -> Any:
 
 
 def _lacking(file: str) -> SourceError:
-    words = f"which released post is which original is in {PRIVATE}/{file} alone, and it is not there: attack the "
+    words = f"only {PRIVATE}/{file} says which released post is which original, and it is not there: attack the "
     return SourceError(words + f"release where it was made, with its {PRIVATE} folder")
 
 

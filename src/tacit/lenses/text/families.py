@@ -38,7 +38,7 @@ def text_families(*, masked: bool) -> tuple[Family, ...]:
     """The families that are tried on posts; that of masks only where words are masked."""
     masks = Family(
         "masks",
-        "reads how many masks there are, where they stand and the words beside them; no other word",
+        "reads how many masks there are, where they stand and the words next to them; no other word",
         partial(_counted, _of_masks),
         linear_of_counts,
     )

@@ -52,7 +52,7 @@ def _nearest() -> Any:
 def vector_families() -> tuple[Family, ...]:
     """The families that are tried on vectors."""
     return (
-        Family("linear", "reads every number of a vector, in a straight line alone", _rows, lambda: linear(0.1)),
+        Family("linear", "a linear reader of every number of a vector", _rows, lambda: linear(0.1)),
         Family("trees", "boosted trees on every number: corners and products of a few of them", _rows, _trees),
         Family("nearest", "knows the secrets of the 25 vectors that are nearest to one", _rows, _nearest),
         NEIGHBOURS,
@@ -72,7 +72,7 @@ def attack_vectors(
     families = switched_on(vector_families(), tuple(request.without or ()))
     folder = Path(request.release)
     if not (folder / PRIVATE / CODE).exists():
-        words = f"which released vector is which original is in {PRIVATE}/{CODE} alone, and it is not there: attack "
+        words = f"only {PRIVATE}/{CODE} says which released vector is which original, and it is not there: attack "
         raise SourceError(words + f"the release where it was made, with its {PRIVATE} folder")
     question = Question(request.against, secret=certificate.secret, vector=certificate.column, labels=request.labels)
     vectors = read_vectors(question)

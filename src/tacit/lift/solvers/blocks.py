@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -53,7 +55,9 @@ def solve_blocks(region: Region, groups: Labels, size: int, budget: Budget) -> M
 
 def solve_shares(region: Region, size: int, budget: Budget) -> Mixture | None:
     """Blocks by `solve_columns`, their outputs weighed once more against one another: better, and fewer outputs."""
-    mixture = _dealt(region, size, lambda part: solve_columns(part, covered_groups(part), budget))
+    blocks = _dealt(region, size)
+    mixtures = [solve_columns(block.region, covered_groups(block.region), budget) for block in blocks]
+    mixture = _side_by_side(blocks, mixtures)
     if mixture is None:
         return None
     columns = mixture.posteriors(region.n)
@@ -61,27 +65,65 @@ def solve_shares(region: Region, size: int, budget: Budget) -> Mixture | None:
     return mixture if answer is None else Mixture.of_columns(columns, answer.weights)
 
 
-def solve_parts(region: Region, size: int, budget: Budget, *, most: int) -> Mixture | None:
-    """Blocks by `solve_many`; of more than ``most`` values, those of the other blocks are in groups."""
-    left, learned = most, LearnedPrices()
+def solve_parts(region: Region, size: int, budget: Budget, *, most: int, threads: int | None = None) -> Mixture | None:
+    """Blocks by `solve_many`; of more than ``most`` values, those of the other blocks are in groups.
 
-    def solve(part: Region) -> Mixture | None:
-        nonlocal left
+    Blocks are solved in waves, each as large as all before it together: the blocks of a wave side by side in threads,
+    with what those before it taught of prices. None if there are no blocks.
+
+    Guarantees
+    ----------
+    The answer does not depend on the number of threads.
+    """
+    blocks, learned = _dealt(region, size), LearnedPrices()
+    before = np.cumsum([0, *(block.region.n for block in blocks)])
+
+    def solve(number: int) -> tuple[Mixture, LearnedPrices]:
+        part, teaches = blocks[number].region, LearnedPrices()
         groups = covered_groups(part)
-        solved = left > 0 and part.n <= _LARGEST * size and not part.safe.all()
-        left -= part.n
-        mixture = solve_many(part, groups, budget, learned) if solved else None
-        return Mixture.of_groups(groups, part.marginal) if mixture is None else mixture
+        solved = before[number] < most and part.n <= _LARGEST * size and not part.safe.all()
+        mixture = solve_many(part, groups, budget, learned=learned, teaches=teaches) if solved else None
+        return Mixture.of_groups(groups, part.marginal) if mixture is None else mixture, teaches
 
-    return _dealt(region, size, solve)
+    mixtures: list[Mixture] = []
+    with ThreadPoolExecutor(max_workers=threads or _processors()) as pool:
+        while len(mixtures) < len(blocks):
+            wave = range(len(mixtures), min(max(1, 2 * len(mixtures)), len(blocks)))
+            for mixture, teaches in list(pool.map(solve, wave)):
+                mixtures.append(mixture)
+                learned.take_in(teaches)
+    return _side_by_side(blocks, mixtures)
 
 
-def _dealt(region: Region, size: int, solve: Callable[[Region], Mixture | None]) -> Mixture | None:
-    """Mechanisms for blocks of about ``size`` values side by side, alike in what they lean to.
+def _processors() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some of the values, each with its share of its frequency."""
+
+    values: Labels
+    region: Region
+
+
+def _side_by_side(blocks: list[Block], mixtures: Sequence[Mixture | None]) -> Mixture | None:
+    """The mechanism of all blocks; None if there are no blocks, or one of them has none."""
+    parts = [
+        replace(mixture, values=block.values[mixture.values])
+        for block, mixture in zip(blocks, mixtures, strict=True)
+        if mixture is not None
+    ]
+    return Mixture.side_by_side(parts) if parts and len(parts) == len(blocks) else None
+
+
+def _dealt(region: Region, size: int) -> list[Block]:
+    """Blocks of about ``size`` values, alike in what they lean to and each within bounds as a whole.
 
     A frequent value is dealt out in pieces, to several blocks: it needs more cover than one block has, or is cover for
     many. A block that is out of bounds as a whole, as it may be where few values are dealt out, is put together with
-    the next one. None if that does not help, or a solver fails.
+    the next one. No blocks if that does not help.
     """
     n_blocks = max(1, -(-region.n // size))
     copies = np.clip(np.ceil(region.marginal * n_blocks * size / _PIECES), 1, n_blocks).astype(np.intp)
@@ -89,7 +131,7 @@ def _dealt(region: Region, size: int, solve: Callable[[Region], Mixture | None])
     order = np.lexsort((region.marginal, lean))
     pieces = np.repeat(order, copies[order])
     shares = region.marginal / copies
-    parts, waiting = [], np.zeros(0, dtype=np.intp)
+    blocks, waiting = [], np.zeros(0, dtype=np.intp)
     for first in range(n_blocks):
         waiting = np.concatenate([waiting, pieces[first::n_blocks]])
         values, times = np.unique(waiting, return_counts=True)
@@ -99,13 +141,10 @@ def _dealt(region: Region, size: int, solve: Callable[[Region], Mixture | None])
             continue
         if not within:
             # Larger blocks are more alike.
-            return _dealt(region, 2 * size, solve) if n_blocks > 2 else None
-        mixture = solve(part)
-        if mixture is None:
-            return None
-        parts.append(replace(mixture, values=values[mixture.values]))
+            return _dealt(region, 2 * size) if n_blocks > 2 else []
+        blocks.append(Block(values, part))
         waiting = waiting[:0]
-    return Mixture.side_by_side(parts)
+    return blocks
 
 
 def solve_clusters(region: Region, most: int, budget: Budget) -> Mixture | None:

@@ -23,6 +23,7 @@ from tacit.lift.solvers.mixture import Mixture
 from tacit.lift.solvers.pairs import pairs_of
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.simplex import Corners, Simplex
+from tacit.lift.solvers.trios import Trios
 
 # How often the entropy is replaced by its tangent, at the corner that the last one led to.
 _INNER: Final = 3
@@ -46,6 +47,7 @@ _LARGEST_FEE: Final = 60.0
 _GUESSED: Final = (1.1, 0.1)
 _SMALLEST_LIFT: Final = 1e-2
 _LARGEST_PRICE: Final = 4.0
+_RIDGE: Final = 1e-3
 # The share of earlier prices in those that outputs are looked for at: they swing less.
 _EARLIER: Final = 0.5
 # A value is uncovered if more than this share of it is.
@@ -54,8 +56,11 @@ _UNCOVERED: Final = 1e-9
 _PARTNERS: Final = 8
 _MORE_PARTNERS: Final = 3
 _MOST_STARTS: Final = 40
-# With more inequalities than this a search takes longer, and there are fewer.
+# With more inequalities than this a search takes longer, and there are fewer; outputs of three values are then looked
+# for from every risky value.
 _MANY_INEQUALITIES: Final = 30
+# The fewest values among which three are looked for.
+_FEWEST: Final = 20
 # So many times more searches start from a value that pays a fee.
 _PAYING: Final = 10.0
 # Of more values no pairs are looked for: there would be a table of all. Numbers that a batch of searches may hold.
@@ -67,10 +72,18 @@ _STALLED: Final = 2e-3
 _WORTH: Final = 1.5e-2
 
 
-def solve_many(region: Region, groups: Labels, budget: Budget, learned: LearnedPrices | None = None) -> Mixture | None:
+def solve_many(
+    region: Region,
+    groups: Labels,
+    budget: Budget,
+    *,
+    learned: LearnedPrices | None = None,
+    teaches: LearnedPrices | None = None,
+) -> Mixture | None:
     """A mechanism no worse than the groups; the more rounds the better. Nothing is proved of it.
 
-    What is ``learned`` of the prices of values like these saves rounds, and is added to. None if the solver fails.
+    What is ``learned`` of the prices of values like these saves rounds; ``teaches`` takes in those of these values.
+    None if the solver fails.
     """
     risky = np.flatnonzero(~region.safe)
     least = -np.log(np.clip(reaches(region), 1e-300, 1.0))
@@ -79,6 +92,8 @@ def solve_many(region: Region, groups: Labels, budget: Budget, learned: LearnedP
     fees = np.where(region.safe, 0.0, fees)
     pairs = pairs_of(region.tight, risky if region.n <= _MOST_PAIRED else risky[:0])
     search = _OutputSearch(region.tight, np.random.default_rng(0))
+    many_rows = search.simplex.n_rows > _MANY_INEQUALITIES and region.n > _FEWEST
+    trios = Trios(region.tight, np.random.default_rng(0)) if many_rows else None
     master = Master(region.marginal, fees)
     master.add(*_first_outputs(region, groups))
     master.add(*best_pairs(pairs, pairs.costs / pairs.shares, region.n, limit=np.inf, partners=_PARTNERS))
@@ -108,8 +123,11 @@ def solve_many(region: Region, groups: Labels, budget: Budget, learned: LearnedP
         starts = _starts(region, gains, share, search.rng)
         found = search.paying(starts, prices, step)
         master.add(_columns(found, region.n), found.costs)
-    if learned is not None:
-        learned.add(region, least, prices)
+        if trios is not None:
+            found = trios.paying(np.concatenate([risky, starts]), prices)
+            master.add(_columns(found, region.n), found.costs)
+    if teaches is not None:
+        teaches.learn(region, least, prices)
     master.close()
     final = master.solve()
     return None if final is None else Mixture.of_columns(master.columns, final[0].weights)
@@ -134,20 +152,26 @@ class LearnedPrices:
         lifts = np.log(np.maximum(region.lifts, _SMALLEST_LIFT))
         return np.vstack([np.ones(region.n), least, least**2, np.minimum(lifts, 0.0), np.maximum(lifts, 0.0)])
 
-    def add(self, region: Region, least: Vector, prices: Vector) -> None:
-        """Take in the prices of some values."""
+    def learn(self, region: Region, least: Vector, prices: Vector) -> None:
+        """Learn the prices of some values, and nothing else."""
         facts = self._facts(region, least)
-        if not len(self.product):
-            # A little of a ridge, so that facts that say the same do no harm.
-            self.square, self.product = 1e-3 * np.eye(len(facts)), np.zeros(len(facts))
-        self.square = self.square + facts @ facts.T
-        self.product = self.product + facts @ np.clip(prices, 0.0, _LARGEST_PRICE)
+        self.square, self.product = facts @ facts.T, facts @ np.clip(prices, 0.0, _LARGEST_PRICE)
+
+    def take_in(self, other: LearnedPrices) -> None:
+        """Add what others have learned."""
+        if not len(other.product):
+            return
+        first = not len(self.product)
+        self.square = other.square if first else self.square + other.square
+        self.product = other.product if first else self.product + other.product
 
     def guess(self, region: Region, least: Vector) -> Vector | None:
         """What these values may cost, at least what they must; None if nothing was learned."""
         if not len(self.product):
             return None
-        found = np.linalg.solve(self.square, self.product) @ self._facts(region, least)
+        # A little of a ridge, so that facts that say the same do no harm.
+        square = self.square + _RIDGE * np.eye(len(self.product))
+        found = np.linalg.solve(square, self.product) @ self._facts(region, least)
         return np.maximum(found, least)
 
 

@@ -6,11 +6,14 @@ what is right, wrong and missing in it, how its records came together, what each
 
 # No "from __future__ import annotations": what may be asked is read off the annotations.
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tacit.document import Progress
 from tacit.person.actions.asking import Adversaries, Examples, FailAbove, ShowValues, ask
 from tacit.person.answers import PersonAuditResult
+from tacit.person.answers.kept import kept_answer
 from tacit.person.answers.masking import showing
 from tacit.person.answers.words import audit_headline, check_limit, weaker_notes
 from tacit.requests.settings import Flag
@@ -32,7 +35,8 @@ def person_audit(
     adversary: Adversaries = (),
     show_values: ShowValues = False,
     watch: Annotated[
-        bool, ask(Flag(), "Report what changed since the last audit with this option; hashes are kept beside the case.")
+        bool,
+        ask(Flag(), "Report what changed since the last audit with this option; hashes are kept next to the case."),
     ] = False,
     progress: Progress | None = None,
 ) -> PersonAuditResult:
@@ -47,10 +51,18 @@ def person_audit(
     Records stay in the engine; only clusters that may hold something of the person are fetched. The leakages are those
     of ``tacit.leakage`` on all records, to a relative 1e-12. Every number "without" a source or "after" an action was
     measured after everything was resolved again; likely pairs are those found with everything there, as a note says.
+    Of very many records the answer is kept beside the case, for its owner alone, and given again to the same question
+    while the case, every file that it names and Tacit itself are as they were; its seconds are those of the first time.
     """
+    check_limit(fail_above)
+    # What was made of a file is known again; a watched audit looks at the last one besides.
+    path = Path(case) if isinstance(case, str | os.PathLike) and not watch else None
+    named = [adversary] if isinstance(adversary, str) else list(adversary)
+    asked = ["audit", str(path), named, fail_above, show_values]
+    if path is not None and (known := kept_answer(path, asked, PersonAuditResult)) is not None:
+        return known
     from tacit.person import inquiry as inquiring
 
-    check_limit(fail_above)
     inquiry = inquiring.opened(case, adversary=adversary, progress=progress)
     shown = showing(show_values, inquiry.case.reference)
     subject, ladder, top = inquiry.subject, inquiry.ladder, inquiry.strongest
@@ -71,7 +83,7 @@ def person_audit(
         inquiring.finding(one.rung.adversary, one.rung.leakage, one.winner.cluster, names, shown) for one in ladder
     )
     notes += [*_covering(findings), *inquiring.fitted_once(top.work.spec)]
-    return PersonAuditResult(
+    answer = PersonAuditResult(
         case=str(inquiry.case.path),
         labels=tuple(dict.fromkeys(label for label, _ in subject.reference)),
         facts=len({(label, subject.labels[label].meant(value)) for label, value in subject.reference}),
@@ -94,6 +106,9 @@ def person_audit(
         notes=(*notes, *weaker_notes(rungs), *_rough(shrinking), *inquiring.crowd_note(inquiry)),
         changes=changes,
     )
+    if path is not None and inquiry.index is not None:
+        inquiry.index.keep_answer(answer, asked, inquiry.case.files)
+    return answer
 
 
 def _seen(inquiry: "Inquiry") -> "Seen":
@@ -136,8 +151,8 @@ def _covering(findings: "Sequence[Finding]") -> list[str]:
     if not labels:
         return []
     return [
-        f"of {', '.join(labels)} a value that only covers the truth (11* for 111) counts as the truth, as in the "
-        "paper, and stars alone count as nothing, unless the label says suppressed: size or prior"
+        f"for {', '.join(labels)} a value that only covers the truth (11* for 111) counts as the truth, as in the "
+        "paper, and a value of only stars counts as nothing, unless the label says suppressed: size or prior"
     ]
 
 

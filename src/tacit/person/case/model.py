@@ -73,6 +73,8 @@ class Case:
         Whether what was read of many records is kept beside the case, for the next command.
     notes : tuple of str
         What was assumed, in sentences without values.
+    files : mapping from path to list of int
+        The case file and every file that it names, as each was before it was read; empty if the case is no file.
     """
 
     path: Path
@@ -92,6 +94,7 @@ class Case:
     law: Law | None = None
     index: bool = True
     notes: tuple[str, ...] = ()
+    files: Mapping[Path, list[int]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def reference(self) -> Reference:

@@ -163,7 +163,9 @@ def _files(folder: Path) -> Iterator[Path]:
         for name in sorted(name for name in names if not name.startswith(".") and name != "case.yaml"):
             count += 1
             if count > MOST_FILES:
-                raise SourceError(f"{folder} holds more than {MOST_FILES:,} files: name a folder of the case alone")
+                raise SourceError(
+                    f"{folder} holds more than {MOST_FILES:,} files: name a folder that holds only the case"
+                )
             yield Path(here) / name
 
 

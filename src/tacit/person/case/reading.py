@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import get_args
 
+from tacit.person.answers.kept import seen
 from tacit.person.case.adversaries import default_adversaries, read_adversaries
 from tacit.person.case.labels import read_correlated, read_labels, spelled_alike, usual_labels
 from tacit.person.case.model import Case
@@ -59,6 +60,7 @@ def read_case(path: str | os.PathLike[str]) -> Case:
     No message holds a value of a person.
     """
     file = Path(path)
+    own = seen(file) if file.is_file() else None
     reader = CaseReader(file, case_bytes(file))
     section = reader.section(reader.root, "a case", CASE, required=["sources"])
     described = section.get("labels", {})
@@ -81,6 +83,8 @@ def read_case(path: str | os.PathLike[str]) -> Case:
     fields |= {"person": reader.person, "labels": labels, "adversaries": adversaries, "country": reader.country}
     fields["described"] = frozenset(described)
     notes += _idle_steps(adversaries, labels)
+    # What is no file, such as a pipe, cannot be known again.
+    fields["files"] = {} if own is None else {file: own, **reader.files}
     return Case(path=file, source_labels=frozenset(reader.possible), notes=tuple(notes), **fields)
 
 

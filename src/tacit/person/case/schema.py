@@ -14,6 +14,7 @@ import yaml
 
 from tacit.errors import DataError, SourceError, TacitError
 from tacit.loading import checked_path
+from tacit.person.answers.kept import seen
 from tacit.person.case.nodes import composed, is_null, line_of
 from tacit.person.model.records import Reference
 
@@ -75,6 +76,8 @@ class CaseReader:
         numbers do.
     notes : list of str
         What was assumed on the way.
+    files : mapping from path to list of int
+        Every file that was named, this one first, as it was before it was read.
     """
 
     def __init__(self, path: Path, raw: bytes) -> None:
@@ -86,6 +89,7 @@ class CaseReader:
         self.seen: set[str] = set()
         self.country: str | None = None
         self.notes: list[str] = []
+        self.files: dict[Path, list[int]] = {}
         self._mistakes: dict[tuple[int, str], None] = {}
 
     @property
@@ -236,6 +240,7 @@ class CaseReader:
         # A table of a database is named with two colons, as everywhere in Tacit.
         whole = path if path.exists() or "::" not in name else self.path.parent / name.rsplit("::", 1)[0]
         if name and whole.is_file():
+            self.files.setdefault(whole, seen(whole))
             return path
         if name:
             there = sorted(each.name for each in whole.parent.glob("*") if each.is_file())

@@ -9,12 +9,12 @@ from pathlib import Path
 import yaml
 
 from tacit.errors import DataError
+from tacit.person.answers.kept import FOLDER
 from tacit.person.case.schema import CaseReader
 from tacit.person.sources.source import SourceFormat
 from tacit.tables.table import Stamp, stamp_of
 
-# What is kept of a case is in a folder beside it.
-FOLDER, COLUMNS = ".tacit", "columns.json"
+COLUMNS = "columns.json"
 
 
 def pairs_in(

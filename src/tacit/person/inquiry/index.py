@@ -6,18 +6,20 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit import __version__
 from tacit.errors import TacitError
+from tacit.person.answers.kept import FOLDER, answer_file, written_answer
 from tacit.person.case.model import Case
-from tacit.person.case.tables import COLUMNS, FOLDER, columns_seen
+from tacit.person.case.tables import COLUMNS, columns_seen
 from tacit.person.link.attributes import IntArray
 from tacit.person.link.coded import kept_tables, read_coded, write_coded, write_tables
 from tacit.person.link.likely import LikelyModel
@@ -87,14 +89,20 @@ class CaseIndex:
             with self._alone():
                 self._forget()
             self._write("names", lambda path: _write_names(pool, path), {})
-            self._write_columns(columns_seen(one.path for one in pool.sources))
+            self._note(COLUMNS, columns_seen(one.path for one in pool.sources))
             noted = {**facts, "sources": sources, "notes": list(pool.notes)}
             self._write("records", lambda path: write_coded(held, forms, path), noted)
+
+    def keep_answer(self, answer: object, asked: object, files: Mapping[Path, object]) -> None:
+        """Keep an answer, if the records are kept; ``files`` are those that it depends on, as they were before."""
+        said = written_answer(answer, files) if files and self._holds_records else None
+        if said is not None:
+            self._note(answer_file(asked), said)
 
     def clusters(self, spec: Adversary, make: Callable[[], IntArray]) -> IntArray:
         """The cluster of every record after the last resolution of an adversary."""
         known = all(type(step) in (Normalise, Resolve) for step in spec.steps)
-        if not known or self._about("records") is None:
+        if not known or not self._holds_records:
             return make()
         what = f"clusters-{_digest(repr(spec.steps))}"
         if self._about(what) is not None:
@@ -103,27 +111,30 @@ class CaseIndex:
                 return found
         made = make()
 
-        def write(path: Path) -> None:
-            with path.open("wb") as file:
-                np.save(file, made)
-
         with suppress(OSError):
-            self._write(what, write, {})
+            self._write(what, lambda path: _write_array(made, path), {})
         return made
 
     def learned(self, store: Store, make: Callable[[], LikelyModel | None]) -> LikelyModel | None:
         """What is known of the records in normal form whoever is asked about: as it is kept, or made and kept."""
         about = self._about("likely")
-        if about is not None:
-            with suppress(TacitError, OSError):
-                rows, few = kept_tables(store, self._path("likely"), "kept_fields", "kept_few")
-                return LikelyModel.of(rows, few, about["facts"])
+        if about is not None and self._about("codes") is not None:
+            with suppress(TacitError, OSError, ValueError, EOFError):
+                (few,) = kept_tables(store, self._path("likely"), "kept_few")
+                codes = np.load(self._path("codes"), mmap_mode="r", allow_pickle=False)
+                return LikelyModel.of(codes, few, about["facts"])
         made = make()
-        if made is not None and self._about("records") is not None:
-            tables = {"kept_fields": made.rows, "kept_few": made.few}
+        if made is not None and self._holds_records:
+            codes, few = made.codes, {"kept_few": made.few}
             with suppress(OSError, TacitError):
-                self._write("likely", lambda path: write_tables(store, tables, path), {"facts": made.facts()})
+                self._write("codes", lambda path: _write_array(codes, path), {})
+                self._write("likely", lambda path: write_tables(store, few, path), {"facts": made.facts()})
         return made
+
+    @property
+    def _holds_records(self) -> bool:
+        """Whether the records are kept."""
+        return self._about("records") is not None
 
     def _path(self, what: str) -> Path:
         return self.folder / f"{self.key}-{what}"
@@ -143,6 +154,8 @@ class CaseIndex:
                 return
             draft = self.folder / f"draft-{secrets.token_hex(8)}"
             path = self._path(what)
+            # The engine lets everybody read what it makes, until it is told otherwise.
+            before = os.umask(0o077)
             try:
                 write(draft)
                 draft.chmod(0o600)
@@ -151,16 +164,17 @@ class CaseIndex:
                 draft.write_text(json.dumps({**noted, "stamp": stamp_of(path)}))
                 os.replace(draft, path.with_name(f"{path.name}.json"))
             finally:
+                os.umask(before)
                 draft.unlink(missing_ok=True)
 
-    def _write_columns(self, columns: str) -> None:
-        """The columns of the sources, which are looked for before it is known what they depend on."""
-        with self._alone():
-            path, draft = self.folder / COLUMNS, self.folder / f"draft-{secrets.token_hex(8)}"
-            if path.exists() and path.read_bytes() == columns.encode():
+    def _note(self, called: str, said: str) -> None:
+        """A small file that is looked for before it is known what the sources are: their columns, an answer."""
+        with suppress(OSError), self._alone():
+            path, draft = self.folder / called, self.folder / f"draft-{secrets.token_hex(8)}"
+            if path.exists() and path.read_bytes() == said.encode():
                 return
             draft.touch(mode=0o600)
-            draft.write_text(columns)
+            draft.write_text(said)
             os.replace(draft, path)
 
     @contextmanager
@@ -222,6 +236,11 @@ def _described(labels: Labels) -> object | None:
             return None
         described[name] = [form, sorted(label.synonyms.items()), similarity_name(label.similarity)]
     return described
+
+
+def _write_array(array: NDArray[Any], path: Path) -> None:
+    with path.open("wb") as file:
+        np.save(file, array)
 
 
 def _write_names(pool: RecordPool, path: Path) -> None:

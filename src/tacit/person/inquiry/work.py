@@ -24,7 +24,7 @@ from tacit.person.link.brought import (
     surest_values,
 )
 from tacit.person.link.coded import coded_forms, formed_by
-from tacit.person.link.components import components
+from tacit.person.link.components import joined
 from tacit.person.link.forms.forming import NamedForm, formed
 from tacit.person.link.likely import LikelyPairs, learned, likely_near, likely_pairs
 from tacit.person.link.linking import resolved_again
@@ -329,8 +329,7 @@ def _regrouped(joining: Joining, held: Attributes, cluster: IntArray) -> IntArra
         smallest = np.full(int(joining.max(initial=-1)) + 1, size, dtype=np.int64)
         np.minimum.at(smallest, joining[first], first)
         second = smallest[joining[first]]
-    here = np.arange(size, dtype=np.int64)
-    return components(np.concatenate([here, first]), np.concatenate([cluster, second]), size)
+    return joined(cluster, first, second)[0]
 
 
 def _stepped(held: Attributes, step: Step, labels: Labels) -> Attributes:

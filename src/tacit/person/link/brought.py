@@ -178,22 +178,27 @@ def surest_values(held: Attributes) -> pa.Table:
     return rows.rename_columns(list(names.values()) or ["id"])
 
 
-def surest_query(held: Attributes) -> str:
-    """A query (rid, c0, c1, ...) of the surest value of every label, in the order of the labels, of every record."""
+def surest_query(held: Attributes, some: str | None = None) -> str:
+    """A query (rid, c0, c1, ...) of the surest value of every label, in the order of the labels, of every record.
+
+    ``some`` is a table of the records (rid) that are wanted, if not all are.
+    """
+    wanted = f"range({held.records}) r(id)" if some is None else f"(SELECT rid AS id FROM {some}) r"
+    within = "" if some is None else f" SEMI JOIN {some} USING (rid)"
     if held.coded is not None and not held.several and held.labels:
-        return _coded_query(held, held.coded)
+        return _coded_query(held, held.coded, wanted, within)
     names = {f"c{place}": label for place, label in enumerate(held.labels)}
     best = ", ".join(
         f"arg_max(value, (confidence, value)) FILTER (label = {held.store.text(label)}) AS {name}"
         for name, label in names.items()
     )
     return (
-        f"SELECT r.id AS rid, {', '.join(names) or 'r.id'} FROM range({held.records}) r(id) LEFT JOIN "
-        f"(SELECT rid, {best or 'NULL AS nothing'} FROM {held.name} GROUP BY rid) a ON a.rid = r.id"
+        f"SELECT r.id AS rid, {', '.join(names) or 'r.id'} FROM {wanted} LEFT JOIN "
+        f"(SELECT rid, {best or 'NULL AS nothing'} FROM {held.name}{within} GROUP BY rid) a ON a.rid = r.id"
     )
 
 
-def _coded_query(held: Attributes, coded: Coded) -> str:
+def _coded_query(held: Attributes, coded: Coded, wanted: str, within: str) -> str:
     """The same where no record has two values of a label: numbers are gathered, and then what they stand for."""
     ends = held.store.ask(f"SELECT label, min(vid) AS low, max(vid) AS high FROM {coded.values} GROUP BY label")
     places = {one["label"]: one for one in ends.to_pylist()}
@@ -205,6 +210,6 @@ def _coded_query(held: Attributes, coded: Coded) -> str:
         own = f"(SELECT vid, value FROM {coded.values} WHERE vid BETWEEN {low} AND {high})"
         joins.append(f"LEFT JOIN {own} x{at} ON x{at}.vid = a.v{at}")
     return (
-        f"SELECT r.id AS rid, {', '.join(values)} FROM range({held.records}) r(id) LEFT JOIN (SELECT rid, "
-        f"{', '.join(numbers)} FROM {coded.rows} GROUP BY rid) a ON a.rid = r.id {' '.join(joins)}"
+        f"SELECT r.id AS rid, {', '.join(values)} FROM {wanted} LEFT JOIN (SELECT rid, "
+        f"{', '.join(numbers)} FROM {coded.rows}{within} GROUP BY rid) a ON a.rid = r.id {' '.join(joins)}"
     )

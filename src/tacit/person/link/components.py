@@ -1,4 +1,4 @@
-"""Connected components of links between records, by scipy."""
+"""Connected components of links between records: of few links one by one, of many by scipy."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ import numpy as np
 
 from tacit.person.link.attributes import IntArray
 
+# So many links are followed sooner than scipy is loaded.
+FEW_LINKS = 10_000
+
 
 def components(first: IntArray, second: IntArray, size: int) -> IntArray:
     """The smallest node of the component of each of the nodes 0 to size - 1, joined along edges."""
+    if len(first) <= FEW_LINKS:
+        return _followed(first, second, size)
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
@@ -18,6 +23,24 @@ def components(first: IntArray, second: IntArray, size: int) -> IntArray:
     # Of several assignments to one place the last stays, here the smallest node.
     smallest[component[::-1]] = np.arange(size - 1, -1, -1)
     done: IntArray = smallest[component]
+    return done
+
+
+def _followed(first: IntArray, second: IntArray, size: int) -> IntArray:
+    """What :func:`components` gives, link by link."""
+    before: dict[int, int] = {}
+
+    def smallest(node: int) -> int:
+        while (other := before.setdefault(node, node)) != node:
+            before[node] = before[other]
+            node = other
+        return node
+
+    for one, other in zip(first.tolist(), second.tolist(), strict=True):
+        low, high = sorted((smallest(one), smallest(other)))
+        before[high] = low
+    done = np.arange(size, dtype=np.int64)
+    done[list(before)] = [smallest(node) for node in before]
     return done
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +20,7 @@ from tacit.person.link.attributes import (
     text_table,
 )
 from tacit.person.link.components import joined
+from tacit.person.link.matching import TooRichError, matched
 from tacit.person.resolve.grouping import Closure
 from tacit.person.resolve.rules import Rules
 
@@ -63,6 +65,8 @@ def resolve(held: Attributes, rules: Rules | Iterable[Iterable[str] | str], *, c
     merging makes no new value. A chain of merges in which each needs the one before takes a round for each.
     """
     wanted = rules if isinstance(rules, Rules) else Rules(rules)
+    with suppress(TooRichError):
+        return matched(held, wanted, counting(wanted), closure=closure, most=KEYS_PER_VALUE)
     if held.coded is not None:
         # That two values are the same their hashes say, too.
         there = f"label IN ({listed(held.store, wanted.labels)})"

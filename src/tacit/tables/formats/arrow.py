@@ -34,7 +34,7 @@ class Arrow(Format):
         if len(streams) == 1 and streams[0] is not None:
             data = streams[0]
         elif any(each is not None for each in streams):
-            raise SourceError(f"{file.name} holds Arrow streams, of which one alone is a table: write them as files")
+            raise SourceError(f"{file.name} holds Arrow streams, and only a single one is a table: write them as files")
         else:
             data = as_dataset(file, "ipc", "Arrow")
         check_names(data.schema.names, file.name)

@@ -68,6 +68,9 @@ class BeginningScale(Scale):
         shorter = min(len(low), len(before))
         if low[:shorter] == before[:shorter] and _covers(low, before, shorter):
             return self._starred(low[:shorter])
+        if self.size_of_code is None and low.startswith(before):
+            # I4* to before J*, and not I4* to I*.
+            return f"{self._starred(low)} to before {self._starred(after)}"
         if self.size_of_code is not None:
             # 04170 to 04178, and not 0417* to 04178.
             low, before = _filled_up(low, before, 0), _filled_up(before, low, -1)

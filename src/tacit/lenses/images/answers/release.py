@@ -40,7 +40,7 @@ class ImageProtectResult(ReleaseResult):
         Unless ``private``, the page shows the certificate, the headline and released images: no original, and nothing
         learned but what the certificate says with two digits. Notes and path are for the terminal alone.
         """
-        whose = "For the owner alone: r" if self.private else "Tacit r"
+        whose = "For the owner only: r" if self.private else "Tacit r"
         return doc.Document(
             kind="release of images",
             name=f"{whose}elease of images, secret {self.certificate.secret}",

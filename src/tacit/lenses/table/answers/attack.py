@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from tacit import document as doc
 from tacit.errors import Command, Setting, sentence
-from tacit.lenses.bench.answers import families_section, guess_tiles, guesses_section
+from tacit.lenses.bench.answers import attack_document, families_section, guess_tiles, guesses_section
 from tacit.lenses.bench.trying import TriedFamily
 from tacit.lenses.bench.weighing import WeighedAdversary, best_auc_after
-from tacit.lenses.glossary import DEFINITIONS
 from tacit.lenses.table.answers.linkage import found_words, linkage_sections
 from tacit.lenses.table.linkage.results import LinkageFinding
 from tacit.release.certificate import AdversaryScore
@@ -93,20 +92,7 @@ class AttackResult(Result):
 
     def document(self) -> doc.Document:
         """What was promised, how often it was reached and who is found; folded, how each adversary did."""
-        return doc.Document(
-            kind="attack",
-            name=sentence("Tacit attack on {}", doc.FilePath(self.release)),
-            badge=doc.badge(self.verdict),
-            headline=self.headline,
-            opening=(self._tiles(),),
-            sections=(
-                *self._found(),
-                self._next(),
-                *(replace(section, folded=True) for section in self._folded()),
-            ),
-            reading=DEFINITIONS,
-            footer=(sentence("{} against {}", doc.FilePath(self.release), doc.FilePath(self.against)),),
-        )
+        return attack_document(self, self._tiles(), (*self._found(), self._next()), self._folded())
 
     def _found(self) -> tuple[doc.Section, ...]:
         """Who is found by whoever knows something, a sentence each."""

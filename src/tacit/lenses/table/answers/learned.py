@@ -70,7 +70,7 @@ def _calibration(found: LearnedFindings, secrets: Sequence[str]) -> doc.Section:
         "observed among records that the model had not seen."
     )
     words = (
-        "Records are grouped by the log-lift predicted for a secret by models that had not seen them, beside the "
+        "Records are grouped by the log-lift predicted for a secret by models that had not seen them, next to the "
         "log-lift observed in the group, with exact binomial 95% limits. On the diagonal the prediction is right."
     )
     blocks: list[doc.Block] = [

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tacit.lenses.table.kept.values import Codes, Floats
+from tacit.tables.symbols import in_order
 
 SHUFFLES = 5
 # Where chance alone seems to tell more than this share of a column, counting rows says nothing about it.
@@ -33,10 +34,7 @@ def _counted(codes: Codes) -> Codes:
 
 def numbered(columns: Sequence[Codes]) -> Codes:
     """Rows of several codes as one code from 0 on."""
-    rows = np.zeros(len(columns[0]), dtype=np.int64)
-    for codes in columns:
-        rows = np.unique(_pairs(rows, codes), return_inverse=True)[1].astype(np.int64)
-    return rows
+    return in_order(np.column_stack(columns) + 1)[1]
 
 
 def _pairs(one: Codes, other: Codes) -> Codes:

@@ -11,7 +11,7 @@ import numpy as np
 from tacit.errors import Setting
 from tacit.lenses.table.kept.information import entropy_of, kept_share, numbered
 from tacit.lenses.table.kept.values import Codes, ColumnValues, ValueGroups, distinct_texts
-from tacit.lenses.table.ladder.guessing import OF, alone, guessed_by, most_records, secrets_of
+from tacit.lenses.table.ladder.guessing import OF, Guesser, alone, most_records, secrets_of
 from tacit.lenses.table.linkage.coarser import CoarserLevel, coarser_levels, with_levels
 from tacit.lenses.table.question import TableQuestion
 
@@ -95,25 +95,26 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
     levels = [fix.level for fix in fixes if fix.level is not None]
     names = [f"__tacit_level{at}__" for at in range(len(levels))]
     most = most_records(len(released))
-    rows = with_levels(table, levels, names).sample([*released, *names], most)
-    exact = {name: distinct_texts(rows.column(name))[1] for name in [*released, *names]}
+    rows = table.sample(released, most)
+    coarser = table.select(list(dict.fromkeys(level.column for level in levels)))
+    told = with_levels(coarser, levels, names).sample(names, most) if levels else rows
+    exact = {name: distinct_texts(rows.column(name))[1] for name in released}
+    exact |= {name: distinct_texts(told.column(name))[1] for name in names}
     kinds = {column.name: column.kind for column in table.columns}
     values = {name: ColumnValues.of(name, rows.column(name), kinds[name]) for name in released}
     groups = {name: ValueGroups.coarse(each) for name, each in values.items()}
     coarse = {name: groups[name].rows(values[name]) for name in released}
-    secret = secrets_of(question, most)
     at_level = dict(zip(levels, names, strict=True))
+    secret = secrets_of(question, most)
+    everything = Guesser.of(coarse, secret)
+    before = Guesser.of({name: coarse[name] for name in question.known if name in coarse}, secret)
 
     def measured(changed: str | None = None, level: Codes | None = None) -> tuple[float, float]:
         """Who is found and whose secret is guessed with one column changed, or left out where it has no level."""
-        shown = {name: codes for name, codes in exact.items() if name in released and name != changed}
-        told = {name: coarse[name] for name in shown}
-        if changed is not None and level is not None:
-            shown[changed] = told[changed] = level
-        by = [shown[name] for name in known if name in shown]
-        guess = guessed_by(list(told.values()), secret) - guessed_by(
-            [told[n] for n in question.known if n in told], secret
-        )
+        by = [exact[name] for name in known if name in released and name != changed]
+        by += [level] if level is not None and changed in known else []
+        inside = changed if changed in before.columns else None
+        guess = everything.right(changed, level) - before.right(inside, level if inside else None)
         return OF * alone(numbered(by)) if by else 0.0, OF * max(0.0, guess)
 
     found, guessed = measured()
@@ -122,7 +123,7 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
         level = None if fix.level is None else exact[at_level[fix.level]]
         if level is not None and not _between(level, exact[fix.column]):
             continue
-        kept = 0.0 if fix.level is None else _kept(coarse[fix.column], rows.column(at_level[fix.level]))
+        kept = 0.0 if fix.level is None else _kept(coarse[fix.column], told.column(at_level[fix.level]))
         made.append(_effect(fix, kept, *measured(fix.column, level)))
     return FixEffects(found, guessed, tuple(made), None if rows.num_rows == table.row_count() else rows.num_rows)
 

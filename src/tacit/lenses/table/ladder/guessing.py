@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.lenses.table.kept.information import numbered
 from tacit.lenses.table.kept.values import Codes, Floats, distinct_texts
 from tacit.lenses.table.question import TableQuestion
+from tacit.lift.shuffles import Groupings
 
 # People are told of so many.
 OF = 1_000
@@ -41,39 +45,88 @@ def guessed_by(columns: Sequence[Codes], secret: Codes) -> float:
     ----------
     A lower bound, but for chance: somebody with better models guesses more. The same records give the same number.
     """
-    rows = numbered(columns) if columns else np.zeros_like(secret)
-    part = np.random.default_rng(0).permutation(len(secret)) % PARTS
-    order = np.argsort(-np.bincount(secret), kind="stable")
-    label = np.argsort(order)[secret]
-    secrets = min(int(label.max()) + 1, MOST_SECRETS)
-    right = np.zeros(3)
-    for each in range(min(PARTS, len(secret))):
-        seen = (part != each) & (label < secrets)
-        prior = np.bincount(label[seen], minlength=secrets) / max(int(seen.sum()), 1)
-        test = np.flatnonzero(part == each)
-        guesses = (
-            np.zeros(len(test), np.int64),
-            _shares(rows, label, seen, prior)[rows[test]].argmax(axis=1),
-            _naive(columns, label, seen, prior, test).argmax(axis=1),
-        )
-        right += [int((guess == label[test]).sum()) for guess in guesses]
-    return float(right.max() / len(secret))
+    return Guesser.of(dict(enumerate(columns)), secret).right()
 
 
-def _shares(values: Codes, label: Codes, seen: Codes, prior: Floats) -> Floats:
+@dataclass(frozen=True, eq=False)
+class Guesser:
+    """The adversary of :func:`guessed_by`, who can also be asked what another column in the place of one would change.
+
+    ``label`` is each record's secret, the commonest first; ``parts`` are the records dealt out.
+    """
+
+    columns: Mapping[Any, Codes]
+    label: Codes
+    parts: tuple[_Part, ...]
+
+    @classmethod
+    def of(cls, columns: Mapping[Any, Codes], secret: Codes) -> Guesser:
+        """Columns by any names, of values from -1 on, and secrets from 0 on."""
+        part = np.random.default_rng(0).permutation(len(secret)) % PARTS
+        order = np.argsort(-np.bincount(secret), kind="stable")
+        label = np.argsort(order)[secret]
+        secrets = min(int(label.max()) + 1, MOST_SECRETS)
+        groups = Groupings.of([codes + 1 for codes in columns.values()])
+        parts = []
+        for each in range(min(PARTS, len(secret))):
+            seen = (part != each) & (label < secrets)
+            prior = np.bincount(label[seen], minlength=secrets) / max(int(seen.sum()), 1)
+            dealt = _Part(seen, prior, np.flatnonzero(part == each), np.zeros((0, 0)))
+            logs = np.tile(dealt.log_prior, (len(dealt.test), 1))
+            parts.append(replace(dealt, belief=logs + dealt.told(groups, label)))
+        return cls(columns, label, tuple(parts))
+
+    def right(self, changed: Any = None, to: Codes | None = None) -> float:
+        """The share of records guessed right, with a column changed to another, or left out."""
+        columns = [codes for name, codes in self.columns.items() if changed is None or name != changed]
+        columns += [] if to is None else [to]
+        rows = numbered(columns) if columns else np.zeros_like(self.label)
+        less = Groupings.of([] if changed is None else [self.columns[changed] + 1])
+        more = Groupings.of([] if to is None else [to + 1])
+        right = np.zeros(3)
+        for part in self.parts:
+            shown = _shares(rows, self.label, part.seen, part.prior)
+            belief = part.belief - part.told(less, self.label) + part.told(more, self.label)
+            guesses = (np.zeros(len(part.test), np.int64), shown[rows[part.test]].argmax(axis=1), belief.argmax(axis=1))
+            right += [int((guess == self.label[part.test]).sum()) for guess in guesses]
+        return float(right.max() / len(self.label))
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Records whose secrets are guessed (``test``) by what others, ``seen``, show; what columns one by one say."""
+
+    seen: NDArray[np.bool_]
+    prior: Floats
+    test: Codes
+    belief: Floats
+
+    @property
+    def log_prior(self) -> Floats:
+        return np.asarray(np.log(np.maximum(self.prior, 1e-12)))
+
+    def told(self, groups: Groupings, label: Codes) -> Floats:
+        """What columns add to the log of P(secret | record) if they tell of the secret one by one (naive Bayes)."""
+        secrets = len(self.prior)
+        shown = np.zeros((len(label), secrets))
+        shown[self.seen, label[self.seen]] = 1.0
+        told = np.zeros((len(self.test), secrets))
+        for block, _ in groups.blocks:
+            shares = _drawn(np.asarray(block.T @ shown), self.prior)
+            told += block[self.test] @ (np.log(np.maximum(shares, 1e-12)) - self.log_prior)
+        return told
+
+
+def _shares(values: Codes, label: Codes, seen: NDArray[np.bool_], prior: Floats) -> Floats:
     """P(secret | value) of every value (values x secrets), from the records that are seen."""
     size, secrets = int(values.max(initial=0)) + 1, len(prior)
     counts = np.bincount(values[seen] * secrets + label[seen], minlength=size * secrets).reshape(size, secrets)
+    return _drawn(counts, prior)
+
+
+def _drawn(counts: NDArray[Any], prior: Floats) -> Floats:
+    """Shares of counts (values x secrets), drawn towards those of all."""
     return np.asarray((counts + DRAWN * prior) / (counts.sum(axis=1, keepdims=True) + DRAWN))
-
-
-def _naive(columns: Sequence[Codes], label: Codes, seen: Codes, prior: Floats, test: Codes) -> Floats:
-    """The log of P(secret | record) up to a constant, as if columns told of the secret one by one."""
-    logs = np.log(np.maximum(prior, 1e-12))
-    belief = np.tile(logs, (len(test), 1))
-    for column in columns:
-        belief += (np.log(np.maximum(_shares(column + 1, label, seen, prior), 1e-12)) - logs)[column[test] + 1]
-    return belief
 
 
 def alone(rows: Codes) -> float:

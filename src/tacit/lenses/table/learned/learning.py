@@ -68,7 +68,7 @@ def choice_of(
             sentence(words, model=Setting("model", str(model)), estimator=Setting("estimator", estimator))
         )
     if fresh and model is None:
-        words = "only a saved model can have seen records before: give {fresh} beside {model}, or neither"
+        words = "only a saved model can have seen records before: give {fresh} with {model}, or neither"
         raise ArgumentError(sentence(words, fresh=Setting("fresh", True), model=Setting("model")))
     if model is None and estimator == COUNTS:
         if save_model is not None:

@@ -19,6 +19,9 @@ AFFORDABLE_VALUES, FEW_COLUMNS = 480_000, 40
 # All learners in five parts take about four times as long. These find up to two points less of four tables that were
 # tried (37.9% instead of 39.5% at worst): what is learned errs downwards. Asking for the estimator gets all of it.
 LEARNERS, FOLDS = ("linear", "trees"), 3
+LINEAR_ALONE = (
+    f"With more than {FEW_COLUMNS} columns only a linear model was tried, which misses what columns tell only together."
+)
 # With fewer records nothing can be learned, and told from chance.
 FEWEST = 50
 
@@ -35,6 +38,11 @@ def is_affordable(found: Counted) -> bool:
     """Whether the records can be learned from by the way: not with weights, many secrets, or two that read alike."""
     apart = len(set(found.labels)) == len(found.labels)
     return found.question.weight is None and apart and _most(found) >= FEWEST <= found.n_records
+
+
+def is_wide(found: Counted) -> bool:
+    """Whether there are so many columns that the linear model alone is learned."""
+    return len(found.symbols.columns) > FEW_COLUMNS
 
 
 def learned_quickly(found: Counted, *, random_state: int = 0, progress: Progress = silent) -> QuickEvidence | None:
@@ -55,7 +63,7 @@ def learned_quickly(found: Counted, *, random_state: int = 0, progress: Progress
         return None
     cells = cells_of(found.symbols, found.question.table.columns, names=found.symbols.columns)
     # Intervals of single records would be learned a second time, and nobody asks for them here.
-    learners = LEARNERS if len(found.symbols.columns) <= FEW_COLUMNS else LEARNERS[:1]
+    learners = LEARNERS[:1] if is_wide(found) else LEARNERS
     model = AutoLogLift(learners=learners, folds=FOLDS, doubt=False, random_state=random_state, progress=progress)
     model.fit(cells.at(found.symbols.codes[value]), labels)
     return QuickEvidence(evidence_of(model, labels, random_state=random_state), len(value))

@@ -9,7 +9,15 @@ from typing import Any
 from tacit.document import FilePath, Progress, shorten
 from tacit.document.quantities import count, share
 from tacit.errors import Command, Sentence, Setting, sentence
-from tacit.lenses.table.learned.quick import ESTIMATOR, FEWEST, QuickEvidence, is_affordable, learned_quickly
+from tacit.lenses.table.learned.quick import (
+    ESTIMATOR,
+    FEWEST,
+    LINEAR_ALONE,
+    QuickEvidence,
+    is_affordable,
+    is_wide,
+    learned_quickly,
+)
 from tacit.lenses.table.question import TableQuestion
 from tacit.lenses.table.results import ColumnLeak, FirstAnswer, LearnedFindings, MeasureFinding
 from tacit.lenses.table.tabulating import Counted, counted
@@ -118,7 +126,7 @@ def headline(answer: FirstAnswer, found: Counted) -> Sentence:
     if answer.verdict != "leak":
         told = "No leak about {secret} detected: the released columns show no more about it than chance does."
         if answer.how == "learned":
-            told = "No leak about {secret} found: no model tried guesses it from the released columns. That does  "
+            told = "No leak about {secret} found: no model tried guesses it from the released columns. That does "
             told += "not prove that there is none."
     elif answer.how == "counted":
         told = "The released columns give away {share} of the uncertainty about {secret}, beyond what chance can show."
@@ -139,7 +147,9 @@ def basis(answer: FirstAnswer, found: Counted) -> str:
         return f"Chance swamps the counts: {by_counting}"
     some = "" if answer.records == found.n_records else f"{count(answer.records)} of "
     learned = f"Quick estimate ('{answer.estimator}', learned) from {some}{count(found.n_records)} records"
-    return f"{learned}; 95% interval {share(answer.low)} to {share(answer.high)}. Counting cannot tell: {by_counting}"
+    alone = f" {LINEAR_ALONE}" if is_wide(found) else ""
+    interval = f"95% interval {share(answer.low)} to {share(answer.high)}"
+    return f"{learned}; {interval}.{alone} Counting cannot tell: {by_counting}"
 
 
 def _would_tell(found: Counted) -> Sentence:

@@ -113,7 +113,7 @@ def with_levels(table: Table, levels: Sequence[CoarserLevel], names: Sequence[st
     rows = rows.with_columns(*(each.alias(name) for each, name in zip(made, further, strict=True)))
     columns = [Column(name, "text", "String") for name in names]
     renamed = table.engine.renamed(rows, [*plain, *further, ROW], [*table.names, *names, ROW])
-    return table.with_rows(renamed, [*table.columns, *columns])
+    return table.changed(renamed, [*table.columns, *columns], same=table.names)
 
 
 def _expression(name: str, column: Column, level: CoarserLevel) -> nw.Expr:

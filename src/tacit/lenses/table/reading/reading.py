@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.codes.scales.kinds.whole import WholeScale
 from tacit.codes.tree import Ints
 from tacit.document import listed
 from tacit.errors import ArgumentError, ColumnError, SourceError
@@ -115,9 +116,9 @@ class CellReading:
         )
 
     def means(
-        self, of: str, *, by: str, between: tuple[float | None, float | None] = (None, None)
+        self, of: str, *, by: str | None = None, between: tuple[float | None, float | None] = (None, None)
     ) -> tuple[GroupMean, ...]:
-        """The mean of a column of numbers for each value, or finest range, of another.
+        """The mean of a column of numbers for each value, or finest range, of another; without ``by``, of all records.
 
         How the two go together is worked out from what the release says of both; numbers are taken to be spread evenly
         within a range, and to thin out beyond an open end. If you know how far they can go, as nobody is older than
@@ -128,7 +129,7 @@ class CellReading:
         ----------
         The mean in the original lies between ``at_least`` and ``at_most``, if no number is beyond ``between``.
         """
-        numbers, groups = self._column(of), self._column(by)
+        numbers, groups = self._column(of), self._everybody() if by is None else self._column(by)
         if numbers.ranges is None or numbers.scale.kind != "numbers":
             raise ArgumentError(f"column '{of}' of the release tells no numbers, so it has no mean")
         least, most = between
@@ -171,6 +172,10 @@ class CellReading:
         weight = np.array(weights) if weights else np.ones((times, n))
         filled = pa.concat_tables(made, promote_options="permissive")
         return FilledRows(self.framed(filled), (weight / weight.sum(axis=0)).ravel(), np.tile(np.arange(n), times))
+
+    def _everybody(self) -> ReadColumn:
+        """One group that all rows are in."""
+        return ReadColumn(WholeScale(""), np.ones((1, 1), dtype=bool), np.zeros(self.data.num_rows, dtype=np.int64))
 
     def _column(self, name: str) -> ReadColumn:
         if name not in self.columns:

@@ -82,7 +82,7 @@ def _guesses(result: TextProtectResult) -> Sections:
     about = sentence(
         "Trained on {} posts, tested on the others, three times round: {} in all; copies left out. Without reading {} "
         "are right ({}). The limits are exact, 95%. After: an adversary that learned from posts as they were. "
-        "Retrained: one that learned from masked posts beside their secrets, the strongest case.",
+        "Retrained: one that learned from masked posts and their secrets, the strongest case.",
         doc.Count(c.trained_on),
         doc.Count(c.tested_on),
         doc.Share(c.prior_right),

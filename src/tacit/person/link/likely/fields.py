@@ -20,13 +20,29 @@ _DAY_PARTS: Final = {
     "month": f"CASE WHEN {_DAY} THEN {{0}}[6:7] END",
     "day": f"CASE WHEN {_DAY} THEN {{0}}[9:10] END",
 }
+
+
+def _edits(most: int) -> str:
+    """SQL for whether two texts differ by so many signs at most, two that are swapped counted once.
+
+    The engine counts them slowly: first what is quick to see, and what texts that differ no more have in common. One
+    edit leaves all before and all behind it, so that half of what is not edited is a beginning or an end of both.
+    """
+    near = f"abs(strlen({{0}}) - strlen({{1}})) <= {most}"
+    half = "(least(length({0}), length({1})) - 2) // 2"
+    alike = f"{half} <= 0 OR left({{0}}, {half}) = left({{1}}, {half}) OR right({{0}}, {half}) = right({{1}}, {half})"
+    if most > 1:
+        alike = f"levenshtein({{0}}, {{1}}) <= {2 * most}"
+    return f"CASE WHEN {near} THEN CASE WHEN {alike} THEN damerau_levenshtein({{0}}, {{1}}) <= {most} END END"
+
+
 # Words differ by sound and typing, numbers and codes by a sign.
 _WORDS: Final = (
     "jaro_winkler_similarity({0}, {1}) >= 0.8",
-    "jaro_winkler_similarity({0}, {1}) >= 0.92 OR damerau_levenshtein({0}, {1}) <= 1",
+    f"CASE WHEN jaro_winkler_similarity({{0}}, {{1}}) >= 0.92 THEN true ELSE {_edits(1)} END",
 )
-_SIGNS: Final = ("length({0}) > 1 AND damerau_levenshtein({0}, {1}) <= 1",)
-_CODES: Final = ("damerau_levenshtein({0}, {1}) <= 2", "damerau_levenshtein({0}, {1}) <= 1")
+_SIGNS: Final = (f"CASE WHEN length({{0}}) > 1 THEN {_edits(1)} END",)
+_CODES: Final = (_edits(2), _edits(1))
 
 
 @dataclass(frozen=True)

@@ -78,10 +78,17 @@ def _expected(top: int) -> Floats:
 
 
 def _rising(shares: Floats) -> Floats:
-    """The nearest shares, by least squares, none of which is below the one before."""
-    from scipy.optimize import isotonic_regression
+    """The nearest shares, by least squares, none of which is below the one before: neighbours that fall are pooled.
 
-    return np.asarray(isotonic_regression(shares).x)
+    By hand, because it is asked hundreds of times about four numbers, and to load scipy's takes as long as all of them.
+    """
+    pools: list[tuple[float, int]] = []
+    for share in shares.tolist():
+        pools.append((share, 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (one, few), (other, more) = pools.pop(), pools.pop()
+            pools.append(((one * few + other * more) / (few + more), few + more))
+    return np.array([share for share, size in pools for _ in range(size)])
 
 
 def calibrated(weight: Floats, records: int, scale: float) -> float:

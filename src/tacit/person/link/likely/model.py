@@ -10,6 +10,7 @@ import itertools
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy as np
 from tacit.person.link.attributes import Attributes, IntArray, arrow_table, lent, numbers, one
 from tacit.person.link.brought import surest_query
 from tacit.person.link.likely.clusters import held_together
+from tacit.person.link.likely.codes import Codes, field_codes, partners
 from tacit.person.link.likely.fields import Field, columns_of, fields_of
 from tacit.person.link.likely.fitting import Floats, LevelFit, calibrated, fitted, least_taken, likely
 from tacit.tables.engines import Store
@@ -95,8 +97,14 @@ def likely_pairs(
         store.drop(*{rows, few})
 
 
-def _field_query(held: Attributes, fields: Sequence[Field]) -> str:
-    return f"SELECT rid, {columns_of(held.store, fields)} FROM ({surest_query(held)})"
+def _field_query(held: Attributes, fields: Sequence[Field], some: str | None = None) -> str:
+    return f"SELECT rid, {columns_of(held.store, fields)} FROM ({surest_query(held, some)})"
+
+
+def _fields_of_some(held: Attributes, fields: Sequence[Field], rids: IntArray) -> str:
+    """A table of the fields of some records."""
+    with lent(held.store, arrow_table({"rid": rids})) as some:
+        return held.store.make(_field_query(held, fields, some))
 
 
 def _loaded(store: Store, labels: Sequence[str], values: pa.Table, fields: Sequence[Field]) -> str:
@@ -111,31 +119,32 @@ def _loaded(store: Store, labels: Sequence[str], values: pa.Table, fields: Seque
 class LikelyModel:
     """What was learned of very many records: whoever is asked about, it is the same.
 
-    ``rows`` are the fields of all records, ``few`` of those to which the model was fitted; ``keys`` the sets of fields
-    of which compared pairs share one.
+    ``codes`` are those of the fields of all records, ``few`` is a table of the fields of those to which the model was
+    fitted; ``kept`` are the fields that can be learned, ``keys`` the sets of these of which compared pairs share one.
     """
 
-    rows: str
+    codes: Codes
     few: str
+    kept: tuple[int, ...]
     keys: tuple[tuple[int, ...], ...]
     fit: LevelFit | None
 
     def facts(self) -> dict[str, Any]:
-        """All but the tables, to be written as JSON."""
+        """All but the codes and the table, to be written as JSON."""
         fit = self.fit
         own, other = ([each.tolist() for each in some] for some in ((fit.own, fit.other) if fit else ((), ())))
         said = None if fit is None else {"own": own, "other": other, "share": fit.share, "least": fit.least}
-        return {"keys": self.keys, "fit": said}
+        return {"kept": self.kept, "keys": self.keys, "fit": said}
 
     @classmethod
-    def of(cls, rows: str, few: str, facts: dict[str, Any]) -> LikelyModel:
-        """Tables that were kept, and what :meth:`facts` gave."""
+    def of(cls, codes: Codes, few: str, facts: dict[str, Any]) -> LikelyModel:
+        """What was kept, and what :meth:`facts` gave."""
         said = facts["fit"]
         fit = None
         if said is not None:
             own, other = ([np.array(each, np.float64) for each in said[name]] for name in ("own", "other"))
             fit = LevelFit(own, other, said["share"], said["least"])
-        return cls(rows, few, tuple(map(tuple, facts["keys"])), fit)
+        return cls(codes, few, tuple(facts["kept"]), tuple(map(tuple, facts["keys"])), fit)
 
 
 def learned(held: Attributes) -> LikelyModel | None:
@@ -144,15 +153,21 @@ def learned(held: Attributes) -> LikelyModel | None:
     if held.records <= MOST_WHOLE or not fields:
         return None
     step = -(-held.records // FITTED_RECORDS)
-    rows = store.make(_field_query(held, fields))
-    few = store.make(f"SELECT * FROM {rows} WHERE rid % {step} = 0")
-    model = _Model(store, rows, few, step, fields, held.records)
-    keys, fit = model._keys(), None
+    some = np.arange(0, held.records, step)
+    few = _fields_of_some(held, fields, some)
+    model = _Model(store, few, few, step, fields, held.records)
+    keys = model._keys()
+    codes, fit = field_codes(held, fields), None
     if keys:
-        with lent(store, model._compared(keys, few)) as compared:
-            fit = model._fitted(compared, keys)
-    made = LikelyModel(rows, few, tuple(keys), fit)
-    weakref.finalize(made, store.drop, rows, few).atexit = False
+        near = partners(codes, model.rows_of(keys), some)
+        model.rows = _fields_of_some(held, fields, np.union1d(near, np.concatenate(model._random_pairs())))
+        try:
+            with lent(store, model._compared(keys, few)) as compared:
+                fit = model._fitted(compared, keys)
+        finally:
+            store.drop(model.rows)
+    made = LikelyModel(codes, few, model.kept, tuple(keys), fit)
+    weakref.finalize(made, store.drop, few).atexit = False
     return made
 
 
@@ -161,23 +176,48 @@ def likely_near(held: Attributes, known: LikelyModel, start: IntArray) -> Likely
     if known.fit is None:
         return LikelyPairs.none()
     step = -(-held.records // FITTED_RECORDS)
-    model = _Model(held.store, known.rows, known.few, step, fields_of(held.labels), held.records)
-    return model._near(start, known.keys, known.fit)
+    fields = fields_of(held.labels)
+    model = _Model(held.store, known.few, known.few, step, fields, held.records, known.kept)
+    keys = model.rows_of(known.keys)
+    around = lambda some: _fields_of_some(held, fields, partners(known.codes, keys, some))  # noqa: E731
+    return model._near(start, known.keys, known.fit, around)
 
 
 class _Model:
-    """All records as ``rows``; of very many, every ``step``-th is among the ``few`` to which the model is fitted."""
+    """All records as ``rows``; of very many, every ``step``-th is among the ``few`` to which the model is fitted.
 
-    def __init__(self, store: Store, rows: str, few: str, step: int, fields: Sequence[Field], records: int) -> None:
+    ``kept`` are the fields that can be learned, if that is known.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        rows: str,
+        few: str,
+        step: int,
+        fields: Sequence[Field],
+        records: int,
+        kept: tuple[int, ...] | None = None,
+    ) -> None:
         self.store, self.rows, self.few, self.step, self.records = store, rows, few, step, records
+        self.kept = self._learnable(fields) if kept is None else kept
+        self.fields = [fields[at] for at in self.kept]
+
+    def _learnable(self, fields: Sequence[Field]) -> tuple[int, ...]:
         counts = ", ".join(
             f"count({field.name}) AS n{at}, count(DISTINCT {field.name}) AS d{at}" for at, field in enumerate(fields)
         )
-        (seen,) = store.ask(f"SELECT {counts} FROM {few}").to_pylist()
-        least = max(2, LEAST_SHARE * records / step)
-        kept = [at for at in range(len(fields)) if seen[f"n{at}"] >= least and seen[f"d{at}"] > 1]
-        self.fields = [fields[at] for at in kept]
-        self._equal = [self._share_of_equals(field.name) for field in self.fields]
+        (seen,) = self.store.ask(f"SELECT {counts} FROM {self.few}").to_pylist()
+        least = max(2, LEAST_SHARE * self.records / self.step)
+        return tuple(at for at in range(len(fields)) if seen[f"n{at}"] >= least and seen[f"d{at}"] > 1)
+
+    def rows_of(self, keys: Sequence[tuple[int, ...]]) -> list[list[int]]:
+        """Keys by the rows of the codes of all fields."""
+        return [[self.kept[at] for at in key] for key in keys]
+
+    @cached_property
+    def _equal(self) -> list[float]:
+        return [self._share_of_equals(field.name) for field in self.fields]
 
     def _share_of_equals(self, name: str) -> float:
         """The share of the pairs of records that agree on a field; above 0, for some may."""
@@ -198,13 +238,25 @@ class _Model:
                 return self._taken(fit, *self._weighed(compared, fit))
         return self._near(around(), keys, fit)
 
-    def _near(self, start: IntArray, keys: Sequence[tuple[int, ...]], fit: LevelFit) -> LikelyPairs:
-        """Pairs of records that are reached from some, along likely pairs."""
+    def _near(
+        self,
+        start: IntArray,
+        keys: Sequence[tuple[int, ...]],
+        fit: LevelFit,
+        around: Callable[[IntArray], str] | None = None,
+    ) -> LikelyPairs:
+        """Pairs of records that are reached from some, along likely pairs.
+
+        ``around`` makes a table of all records that may share a key with some, if ``rows`` are not all there are.
+        """
         reached, found = np.unique(start), LikelyPairs.none()
         new = reached
         for _ in range(STEPS):
             if not len(new):
                 break
+            if around is not None:
+                self.store.drop(*{self.rows} - {self.few})
+                self.rows = around(reached)
             with (
                 lent(self.store, arrow_table({"rid": reached})) as some,
                 lent(self.store, f"SELECT r.* FROM {self.rows} r JOIN {some} w ON w.rid = r.rid") as near,
@@ -214,6 +266,8 @@ class _Model:
             ends = np.unique(np.concatenate([found.left, found.right]))
             new = np.setdiff1d(ends, reached)
             reached = np.union1d(reached, ends)
+        if around is not None:
+            self.store.drop(*{self.rows} - {self.few})
         return found
 
     # ---- which pairs are compared
@@ -268,13 +322,17 @@ class _Model:
 
     # ---- what agreement says
 
-    def _random_levels(self) -> list[Floats]:
-        """How often each level of each field occurs in pairs of records taken at random, which are two people's."""
+    def _random_pairs(self) -> tuple[IntArray, IntArray]:
         rng = np.random.default_rng(0)
         size = min(RANDOM_PAIRS, self.records * (self.records - 1) // 2)
         left, right = (rng.integers(0, self.records, size) for _ in range(2))
         apart = left != right
-        drawn = arrow_table({"l": left[apart], "r": right[apart]})
+        return left[apart], right[apart]
+
+    def _random_levels(self) -> list[Floats]:
+        """How often each level of each field occurs in pairs of records taken at random, which are two people's."""
+        left, right = self._random_pairs()
+        drawn = arrow_table({"l": left, "r": right})
         levels = ", ".join(f"{field.level('a', 'b')} AS g{at}" for at, field in enumerate(self.fields))
         groups = ", ".join(f"g{at}" for at in range(len(self.fields)))
         with lent(self.store, drawn) as pairs:

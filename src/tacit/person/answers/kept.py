@@ -1,0 +1,97 @@
+"""An answer kept beside its case, and given again as long as nothing has changed that it depends on.
+
+To look for one loads no engine, which takes longer than to read it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import sysconfig
+import types
+from collections.abc import Mapping
+from dataclasses import asdict, fields, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from tacit import __version__
+
+Answer = TypeVar("Answer")
+
+# What is kept of a case is in a folder beside it.
+FOLDER = ".tacit"
+
+
+def answer_file(asked: object) -> str:
+    """What the file of an answer is called, by what was asked."""
+    return f"answer-{_digest(json.dumps(asked, sort_keys=True))[:32]}"
+
+
+def kept_answer(case: Path, asked: object, kind: type[Answer]) -> Answer | None:
+    """The answer that was kept; None if there is none, or if a file that it depends on is not as it was.
+
+    A file is as it was if it is the same one, as long, and was neither written to nor renamed since: the case, its
+    sources, every file that it names, Tacit's own, and the folder into which packages are installed.
+    """
+    try:
+        noted = json.loads((case.absolute().parent / FOLDER / case.name / answer_file(asked)).read_bytes())
+        same = noted["code"] == code() and all(seen(Path(path)) == stamp for path, stamp in noted["files"].items())
+        if not same or not noted["files"] or _digest(noted["answer"]) != noted["sha256"]:
+            return None
+        told: Answer = _read(kind, json.loads(noted["answer"]))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    return told
+
+
+def written_answer(answer: Any, files: Mapping[Path, object]) -> str | None:
+    """An answer as it is kept, with the files that it depends on as they were seen before they were read.
+
+    None if it could not be read again as it is.
+    """
+    said = json.dumps(asdict(answer))
+    if _read(type(answer), json.loads(said)) != answer:
+        return None
+    named = {str(path.absolute()): stamp for path, stamp in files.items()}
+    return json.dumps({"code": code(), "files": named, "sha256": _digest(said), "answer": said})
+
+
+def seen(path: Path) -> list[int]:
+    """Which file a path leads to, how long it is, and when it was last written to or renamed."""
+    found = path.stat()
+    return [found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+
+
+def code() -> str:
+    """What tells this Tacit, with the packages it uses, from another."""
+    found: list[object] = [__version__, sys.version, seen(Path(sysconfig.get_paths()["purelib"]))]
+    folders = [str(Path(__file__).parents[2])]
+    while folders:
+        with os.scandir(folders.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    folders += [entry.path] if entry.name != "__pycache__" else []
+                else:
+                    stat = entry.stat()
+                    found.append([entry.path, stat.st_size, stat.st_mtime_ns])
+    return _digest(json.dumps(sorted(map(str, found))))
+
+
+def _digest(said: str) -> str:
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def _read(kind: Any, said: Any) -> Any:
+    """A value of a type, of what JSON made of it."""
+    if is_dataclass(kind) and isinstance(kind, type):
+        hints = get_type_hints(kind)
+        return kind(**{field.name: _read(hints[field.name], said[field.name]) for field in fields(kind)})
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        return None if said is None else _read(next(one for one in inner if one is not type(None)), said)
+    if origin is tuple:
+        each = [inner[0]] * len(said) if inner[-1] is Ellipsis else inner
+        return tuple(_read(one, other) for one, other in zip(each, said, strict=True))
+    return said
