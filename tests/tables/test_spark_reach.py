@@ -93,7 +93,7 @@ def test_numbers_are_made_on_the_workers_where_combinations_are_many(spark: Any,
     def unknown(rows: Any) -> Any:
         raise UnknownValueError("column 'a' holds a value that does not fit")
 
-    with pytest.raises(UnknownValueError, match="^column 'a' holds a value that does not fit$"):
+    with pytest.raises(UnknownValueError, match=r"^column 'a' holds a value that does not fit$"):
         numbered(open_table(spark.createDataFrame(data)), ["a", "b"], unknown, name="n")
 
 
