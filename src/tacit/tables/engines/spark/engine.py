@@ -185,9 +185,9 @@ class SparkEngine(Engine):
 
             assert self._opened is not None
             partition = F.shiftright(column(ROW), _PLACE_BITS).alias("p")
-            counted = self._opened.select(partition).groupBy("p").count().collect()
-            counts = [0] * (1 + max((row["p"] for row in counted), default=0))
-            for row in counted:
+            found = self._opened.select(partition).groupBy("p").count().collect()
+            counts = [0] * (1 + max((row["p"] for row in found), default=0))
+            for row in found:
                 counts[row["p"]] = row["count"]
             self._counts = counts
         return self._counts
