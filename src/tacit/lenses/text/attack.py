@@ -57,7 +57,7 @@ def attack_text(
     progress("reading posts", None)
     column = certificate.text if isinstance(certificate, TextCertificate) else certificate.column or ""
     posts = read_posts(request.against, text=column, secret=certificate.secret, engine=request.engine)
-    data = open_table(Path(request.release) / certificate.output.file, engine=request.engine)
+    data = open_table(Path(request.release) / certificate.output.file)
     shown = _column(data, column)
     matched = (_masked if masked else _coded)(posts, shown, certificate, request)
     rows = spread(len(matched.secret), request.records)

@@ -274,7 +274,7 @@ def verify_coded_posts(
         known = tuple(bytes(kept.arrays["terms"]).decode().split("\n"))
         vocabulary = Vocabulary(known, kept.arrays["posts"])
         bags = TopicWords(vocabulary, kept.arrays["weights"]).bags(posts.texts)
-        data = open_table(directory / certificate.output.file, engine=engine)
+        data = open_table(directory / certificate.output.file)
         batches = list(data.batches(data.names, ROWS_AT_ONCE))
         codes: Codes = np.array([at for batch in batches for at in batch.column(0).to_pylist()], dtype=np.int64)
 

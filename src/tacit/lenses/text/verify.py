@@ -58,7 +58,7 @@ def verify_text(
     guesses more than without reading. That no other adversary guesses better cannot be checked by anyone.
     """
     folder = Path(directory)
-    data = open_table(folder / certificate.output.file, engine=engine)
+    data = open_table(folder / certificate.output.file)
     checks = [
         *checks_of_papers(folder, certificate, drawn=False, learned_here=True),
         same("number of posts", data.row_count(), certificate.output.records, what="posts"),
