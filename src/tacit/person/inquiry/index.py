@@ -204,15 +204,15 @@ class CaseIndex:
 
 
 def case_index(case: Case) -> CaseIndex | None:
-    """The index of a case; None if it wants none, if not all its sources are files that say when they changed, or if
-    the normal form of a label has no name."""
+    """The index of a case; None if it wants none, if not all its sources are files that say when they changed (a SQLite
+    database with changes beside it does not), or if the normal form of a label has no name."""
     described = _described(case.labels)
     if not case.index or described is None:
         return None
     stamps = []
     for source in case.sources:
         path = source.path if source.path.exists() else Path(str(source.path).rsplit("::", 1)[0])
-        if not path.is_file():
+        if not path.is_file() or path.with_name(f"{path.name}-wal").exists():
             return None
         # However the case was called, it is the same one.
         stamps.append([repr(replace(source, path=source.path.resolve())), stamp_of(path)])
