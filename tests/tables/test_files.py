@@ -21,6 +21,7 @@ import pyreadstat
 import pytest
 
 import tacit
+from sizes import few
 from tacit.errors import ArgumentError, DataError, SourceError
 from tacit.loading import fenced
 from tacit.tables import count, open_table, suffix_for, write_table
@@ -29,6 +30,13 @@ from tacit.tables.engines.duckdb.connections import _directories
 CSV = 'id,city\n007,Köln\n8,"a\nb"\n9,\n'
 CSV_ROWS = [{"id": "007", "city": "Köln"}, {"id": "8", "city": "a\nb"}, {"id": "9", "city": None}]
 ENGINES = ["duckdb", pytest.param("spark", marks=pytest.mark.spark)]
+
+
+def on_engines(cases, on_spark):
+    """Cases on DuckDB, and on Spark those that it need try in the short form, or all."""
+    on_spark = few(cases, on_spark)
+    spark = [pytest.param("spark", case, marks=pytest.mark.spark) for case in on_spark]
+    return [*(("duckdb", case) for case in cases), *spark]
 
 
 def rows(table):
@@ -44,8 +52,7 @@ def packed(text, ending):
     return sink.getvalue().to_pybytes()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("ending", [".gz", ".zst"])
+@pytest.mark.parametrize(("engine", "ending"), on_engines([".gz", ".zst"], 1))
 def test_packed_text_is_read_and_written_packed(request, tmp_path, engine, ending):
     if engine == "spark":
         request.getfixturevalue("spark")
@@ -193,8 +200,7 @@ def test_a_table_of_a_sqlite_database_is_read_whatever_its_file_is_called(tmp_pa
         open_table(path, table="p")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "orc", "arrow"])
+@pytest.mark.parametrize(("engine", "kind"), on_engines(["csv", "parquet", "jsonl", "orc", "arrow"], 2))
 def test_several_files_are_one_table_with_a_column_for_each_folder_that_tells_one(request, tmp_path, engine, kind):
     if engine == "spark":
         request.getfixturevalue("spark")

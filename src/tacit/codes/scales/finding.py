@@ -39,6 +39,7 @@ from tacit.codes.scales.scale import Scale
 from tacit.errors import ArgumentError, DataError, Setting, sentence
 from tacit.requests.levels import LevelWish
 from tacit.tables.columns import Column
+from tacit.tables.counting import count, few_combinations
 from tacit.tables.numbers import INFINITE, MINUS_INFINITE, MISSING, NUMBER
 from tacit.tables.table import Table
 
@@ -101,6 +102,7 @@ def find_scales(
     *,
     bins: Mapping[str, int | Sequence[float]] | None = None,
     least: int = 10,
+    beside: Sequence[str] = (),
 ) -> tuple[Scale, ...]:
     """The scale of each column.
 
@@ -114,6 +116,8 @@ def find_scales(
         Column to edges, or to a number of groups of equal size.
     least : int
         The fewest records that will share a cell. No end of a scale that is found tells the number of fewer of them.
+    beside : sequence of str
+        Columns that will be counted beside these: where combinations seem few, they are counted now, once for all.
 
     Guarantees
     ----------
@@ -129,6 +133,8 @@ def find_scales(
             )
     table.require_countable(columns)
     sample = table.sample(columns, SAMPLE_ROWS)
+    if sample.num_rows < table.row_count() and few_combinations(sample):
+        count(table, [*columns, *beside])
     texts = {name: sampled_texts(sample.column(name)) for name in columns if table[name].dtype == "String"}
     plans = {name: _plan(table[name], asked.get(name), texts.get(name, [])) for name in columns}
     ends = number_ends(table, {n: _layout(plan) for n, plan in plans.items() if isinstance(plan, _Numbers | _Dates)})

@@ -30,7 +30,7 @@ FEW_VALUES = 1000
 
 @dataclass(frozen=True)
 class NumberEnds:
-    """What is known of a whole column of numbers, or of dates as numbers of hours; NaN ends if it has none."""
+    """What is known about a whole column of numbers, or of dates as numbers of hours; NaN ends if it has none."""
 
     low: float
     high: float

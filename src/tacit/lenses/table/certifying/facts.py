@@ -121,7 +121,7 @@ def channel_made(counted: Counted, rules: ReleaseRules, least: int) -> Published
 def utility_of(counted: Counted, rules: ReleaseRules) -> Utility:
     """What the honest reader keeps; rows and cells unchanged are expected shares where replacements are drawn.
 
-    A release in cells is held against the table as it was given, any other against the table as it was cut.
+    A release in cells is held against the original table, any other against the table as it was cut.
     """
     kept = rules.treatment.kept(counted.joint.marginal, counted.symbols, rules.symbols)
     if rules.code is None:

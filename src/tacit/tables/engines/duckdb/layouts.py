@@ -178,7 +178,7 @@ def jsonl_scan(paths: Sequence[Path], types: Mapping[str, str] | None = None) ->
 
 
 def json_lines(path: Path, target: Path) -> None:
-    """Write the objects of an array, as they are written, one to a line."""
+    """Write the objects of an array, as they are written, one per line."""
     from tacit.tables.engines.duckdb.connections import answered
 
     scan = f"read_json({pattern(path)}, format = 'array', records = false, columns = {{'json': 'JSON'}}, "
