@@ -108,7 +108,7 @@ def _open_postgres(address: str, engine: str, memory: str | None, **said: str | 
     chosen = chosen_table(server.shown, server.tables(), wanted and wanted.removeprefix("public."))
     rows, kinds = server.opened(chosen)
     name = f"{server.shown}::{chosen}"
-    opened = _table(Opened(rows, name), server, "postgres", address=name)
+    opened = _table(Opened(rows, name, notes=server.notes), server, "postgres", address=name)
     columns = tuple(
         replace(column, kind=kind or column.kind) for column, kind in zip(opened.columns, kinds, strict=True)
     )
