@@ -14,7 +14,7 @@ from tacit.lift.solvers.blocks import solve_parts
 from tacit.lift.solvers.bounds import Scarcity, SecondShares, largest_bound, reaches
 from tacit.lift.solvers.bounds.seconds import largest_sums
 from tacit.lift.solvers.columns import Budget
-from tacit.lift.solvers.trios import Trios
+from tacit.lift.solvers.small import Trios
 from tacit.lift.solvers.vertices import solve_corners
 
 

@@ -103,14 +103,14 @@ def _processors() -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class ValueBlock:
+class DealtBlock:
     """Some of the values, each with its share of its frequency."""
 
     values: Labels
     region: Region
 
 
-def _side_by_side(blocks: list[ValueBlock], mixtures: Sequence[Mixture | None]) -> Mixture | None:
+def _side_by_side(blocks: list[DealtBlock], mixtures: Sequence[Mixture | None]) -> Mixture | None:
     """The mechanism of all blocks; None if there are no blocks, or one of them has none."""
     parts = [
         replace(mixture, values=block.values[mixture.values])
@@ -120,7 +120,7 @@ def _side_by_side(blocks: list[ValueBlock], mixtures: Sequence[Mixture | None]) 
     return Mixture.side_by_side(parts) if parts and len(parts) == len(blocks) else None
 
 
-def _dealt(region: Region, size: int) -> list[ValueBlock]:
+def _dealt(region: Region, size: int) -> list[DealtBlock]:
     """Blocks of about ``size`` values, alike in what they lean to and each within bounds as a whole.
 
     A frequent value is dealt out in pieces, to several blocks: it needs more cover than one block has, or is cover for
@@ -144,7 +144,7 @@ def _dealt(region: Region, size: int) -> list[ValueBlock]:
         if not within:
             # Larger blocks are more alike.
             return _dealt(region, 2 * size) if n_blocks > 2 else []
-        blocks.append(ValueBlock(values, part))
+        blocks.append(DealtBlock(values, part))
         waiting = waiting[:0]
     return blocks
 
