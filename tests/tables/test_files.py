@@ -10,6 +10,7 @@ import json
 import os
 import sqlite3
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -161,6 +162,19 @@ def test_files_of_statistics_are_told_as_their_readers_expect(tmp_path, ending):
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(SourceError, match="cannot be read as a file of Stata, SPSS or SAS"):
         open_table(path)
+
+
+def test_a_file_that_sas_wrote_is_read(tmp_path):
+    # Anderson's irises, from the examples of the R package haven (MIT): nothing else here can write such a file.
+    packed = Path(__file__).with_name("iris.sas7bdat.gz")
+    (tmp_path / "iris.sas7bdat").write_bytes(gzip.decompress(packed.read_bytes()))
+    table = open_table(tmp_path / "iris.sas7bdat")
+    assert [column.kind for column in table.columns] == ["number"] * 4 + ["text"]
+    *numbers, species = table.sample(table.names, 150).columns
+    assert [round(sum(each.to_pylist()), 1) for each in numbers] == [876.5, 458.6, 563.7, 179.9]
+    assert {each["values"]: each["counts"] for each in species.value_counts().to_pylist()} == dict.fromkeys(
+        ["setosa", "versic", "virgin"], 50
+    )
 
 
 def test_a_table_of_a_sqlite_database_is_read_whatever_its_file_is_called(tmp_path):

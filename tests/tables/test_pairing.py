@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -200,3 +201,22 @@ def test_a_release_is_paired_with_its_original_as_the_oracle_does(as_table, same
     assert len(outputs) in y
     assert -1 in s
     assert -1 in x
+
+
+def test_two_files_are_counted_side_by_side_in_one_pass_as_row_by_row(tmp_path):
+    rows = 40_000
+    rng = np.random.default_rng(0)
+    first = pa.table({"a": rng.choice(["x", "y", None], rows), "b": rng.integers(0, 5, rows)})
+    second = pa.table({"t": [f"{a}{i % 3}" for i, a in enumerate(first["a"].to_pylist())]})
+    pq.write_table(first, tmp_path / "a.parquet", row_group_size=7_001)
+    pq.write_table(second, tmp_path / "b.parquet", row_group_size=3_333)
+    one, other = open_table(tmp_path / "a.parquet"), open_table(tmp_path / "b.parquet")
+    found = pairing.counted_beside(one, ["a", "b"], other, ["t"])
+    together = zip(first["a"].to_pylist(), first["b"].to_pylist(), second["t"].to_pylist(), strict=True)
+    values = zip(*(found.values(name).tolist() for name in found.columns), strict=True)
+    assert dict(zip(values, found.records.tolist(), strict=True)) == Counter(together)
+    # What is not the whole of a file is told row by row.
+    assert pairing.counted_beside(one.select(["a"]), ["a"], other, ["t"]) is None
+    pq.write_table(second.slice(1), tmp_path / "c.parquet")
+    with pytest.raises(DataError, match="not of one table"):
+        pairing.counted_beside(one, ["a"], open_table(tmp_path / "c.parquet"), ["t"])

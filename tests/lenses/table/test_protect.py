@@ -571,3 +571,11 @@ def test_a_wholly_missing_row_of_the_next_batch_is_not_told_from_a_suppressed_on
     joint, _ = joint_of({"s": batch["s"].to_pylist(), "y": released}, "s", ["y"])
     assert result.certificate.attained_epsilon == pytest.approx(float(risk(joint).max()))
     assert result.certificate.attained_epsilon <= 0.3
+
+
+def test_where_hardly_anything_comes_through_the_column_to_leave_out_is_named() -> None:
+    secret = [row % 2 for row in range(400)]
+    telling = [f"{row % 80} {of}" for row, of in enumerate(secret)]
+    table = pa.table({"s": secret, "telling": telling, "plain": ["x"] * 400})
+    made = protect(table, secret="s", epsilon=0.3, mechanism="watchdog", random_state=0)
+    assert "Leaving out column 'telling' makes 100.0% of the records safe" in str(made.diagnosis)

@@ -364,7 +364,7 @@ def test_verify_recomputes_what_can_be_and_finds_what_was_changed(release: Path,
     data = bad / "data.csv"
     data.write_text(data.read_text("utf-8").replace("word3", "word4", 1), "utf-8")
     failed = {check.name for check in verify(bad, against=release / "posts.csv").checks if check.passed is False}
-    other = {"released data is the data certified", "texts are the originals but for masked words"}
+    other = {"released data is the data certified", "texts are the originals except for masked words"}
     assert failed == {*other, "file is written plainly"}
 
 
@@ -421,7 +421,7 @@ def test_the_whole_job_from_posts_to_a_verified_release(run: Run) -> None:
     assert run("protect", "posts.csv", *words)[0] == 0
     code, out, _ = run("verify", "out", "--against", "posts.csv")
     assert (code, "posts are released exactly as they were" in " ".join(out.split())) == (1, True)
-    assert "though what is said of it is true" in " ".join(out.split())
+    assert "though what is said about it is true" in " ".join(out.split())
     code, out, _ = run("attack", "out", "--against", "posts.csv", "--without", "style")
     assert (code, "PARTS ARE UNTOUCHED" in out) == (1, True)
 
