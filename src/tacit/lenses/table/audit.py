@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from tacit import __version__
-from tacit.codes.searching import every
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, Setting, sentence
 from tacit.lenses.facts import SecretValue, SourceFacts
@@ -122,7 +121,7 @@ def _counted(asked: TableQuestion, look: Look, progress: Progress) -> tuple[Coun
             raise
     rows, secrets = asked.original.row_count(), len(count(asked.table, asked.secret).records)
     step = max(2, -(-rows // max(1, min(MOST_SAMPLED, MAX_CELLS // secrets))))
-    some = replace(asked, original=every(asked.original, step), table=every(asked.table, step))
+    some = replace(asked, original=asked.original.every(step), table=asked.table.every(step))
     found = counted(some, progress=progress)
     told = f"There are more combinations of values than can be counted one by one ({MAX_GROUPS:,}): risks and measures "
     told += f"are of {found.n_records:,} of {rows:,} records, evenly spaced, and who can be found is counted on all."
