@@ -134,7 +134,12 @@ def test_no_page_names_a_package_index(page: Path) -> None:
 # They learn for seconds what quick tests of estimators hold.
 AT_LENGTH = ("learn-log-lift.md", "which-features.md")
 # So do blocks with these words, what quick tests of images, posts and adversaries hold.
-BLOCKS_AT_LENGTH = ("patch=4, scale=8", 'tacit.attack("release", against="posts.csv")')
+BLOCKS_AT_LENGTH = (
+    "patch=4, scale=8",
+    'tacit.attack("release", against="posts.csv")',
+    # The tutorial's commands, which are run, once more from Python; `from-python.md` says how, and is run too.
+    'tried = attack("release", against=clinic)',
+)
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def simple_case(draw: random.Random) -> dict[str, Any]:
 @pytest.mark.parametrize("merge", few(["diluted", "union", "consensus", "vote"]))
 def test_every_person_leaks_what_the_audit_of_that_person_says(tmp_path: Path, merge: str) -> None:
     draw = random.Random(merge)
-    persons = people(draw, many(3, 12))
+    persons = people(draw, many(2, 12))
     case = population_case(draw, merge=merge, keep_base=merge in ("union", "vote"))
     tables = {"people": persons, "one": spilled(draw, persons, 25), "two": spilled(draw, persons, 25)}
     result = person_population(write(tmp_path, case, **tables), out=tmp_path / "rows.csv", fail_above=0.5)

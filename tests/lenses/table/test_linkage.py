@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from hospital import NEIGHBOUR, RELEASED, hospital
-from sizes import many
 from tables_of_people import clinic, write_csv
 from tacit import ColumnError, attack, protect
 from tacit.lenses.table.linkage import matching
@@ -234,7 +233,9 @@ def test_where_the_watchdog_writes_nothing_in_their_place_nobody_is_found(patien
     assert all(column.after == column.knowing for column in found.columns)
 
 
-@pytest.mark.parametrize("sides", [{"epsilon": 0.5}, {"epsilon_high": 1.0}][: many(1, 2)])
+# The short form of it is in test_cells.py.
+@pytest.mark.long
+@pytest.mark.parametrize("sides", [{"epsilon": 0.5}, {"epsilon_high": 1.0}])
 def test_in_a_release_in_cells_a_neighbour_finds_nobody(patients, tmp_path, sides):
     """THEORY 8.2: whatever is known, at least ten people fit, and the person is one of them."""
     result, found = neighbour_of(patients, tmp_path / "r", mechanism="cells", **sides)
