@@ -99,10 +99,9 @@ def test_symbols_come_back_from_json_with_their_types():
     assert (back.codes == symbols.codes).all()
 
 
-@pytest.mark.parametrize("weight", [[1.0, -1.0], [1.0, None], [1.0, NAN], [1.0, INF], [1.0, 0.0]])
-def test_a_weight_that_is_missing_zero_negative_or_not_finite_is_refused(as_table, weight):
-    data = pa.table({"a": [1, 2], "w": pa.array(weight, pa.float64())})
-    with pytest.raises(DataError, match="column 'w' has 1 weights"):
+def test_a_weight_that_is_missing_zero_negative_or_not_finite_is_refused(as_table):
+    data = pa.table({"a": range(6), "w": pa.array([1.0, -1.0, None, NAN, INF, 0.0], pa.float64())})
+    with pytest.raises(DataError, match="column 'w' has 5 weights"):
         count(as_table(data), ["a"], weight="w")
 
 

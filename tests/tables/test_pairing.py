@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import tacit.tables.pairing as pairing
-from sizes import few
+from sizes import few, many
 from tacit.errors import ArgumentError, DataError, SourceError
 from tacit.tables import Cut, Symbols, count, cut, open_table, redraw
 from tacit.tables.pairing import paired, side_by_side
@@ -75,7 +75,7 @@ def test_one_source_cut_in_different_ways_is_counted_as_the_oracle_does(as_table
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("partitions", [1, 5])
+@pytest.mark.parametrize("partitions", few([5, 1]))
 def test_tables_on_different_engines_meet_row_by_row(spark, partitions):
     frame = spark.range(0, 3000, 1, partitions).selectExpr("id AS i", "concat('v', id * 7919 % 23) AS x")
     data = pa.table({"i": np.arange(3000), "y": [f"w{i * 104729 % 19}" for i in range(3000)]})
@@ -88,7 +88,7 @@ def test_tables_on_different_engines_meet_row_by_row(spark, partitions):
 letters = st.one_of(st.none(), st.sampled_from("abcdefgh"))
 
 
-@settings(max_examples=40)
+@settings(max_examples=many(12, 40))
 @given(st.lists(st.tuples(letters, letters, letters), min_size=1, max_size=40), st.integers(1, 9), st.booleans())
 def test_random_tables_are_counted_as_the_oracle_does(rows, batch, shared):
     data = [pa.table({"x": pa.array([row[c] for row in rows], pa.string())}) for c in range(3)]

@@ -26,7 +26,7 @@ MOST_USES = 16
 
 @dataclass(frozen=True)
 class CodeClaim:
-    """What cells may tell of one secret: a column, or several together; with a ``floor``, a number's thresholds."""
+    """What cells may tell about one secret: a column, or several together; with a ``floor``, a number's thresholds."""
 
     secret: tuple[str, ...]
     low: float
@@ -51,7 +51,7 @@ class CodeRequest:
     columns : tuple of str
         The released columns.
     claims : tuple of CodeClaim
-        What may be told of each secret.
+        What may be told about each secret.
     least : int
         The fewest records of a cell.
     known : tuple of str
@@ -115,7 +115,7 @@ def counted_atoms(table: Table, scales: Sequence[AnyScale], asked: CodeRequest, 
 def grouped_records(
     counts: Counts, asked: CodeRequest, atoms: NDArray[np.int64] | None = None
 ) -> tuple[GroupedRecords, list[SecretBound]]:
-    """What was counted as the search reads it, and what may be told of each secret; ``atoms`` of counted values."""
+    """What was counted as the search reads it, and what may be told about each secret; ``atoms`` of counted values."""
     orders = secret_orders(counts, asked)
     bounds = [asked.claims[order.claim].bound(order.values) for order in orders]
     codes = atom_codes(counts, asked.columns) if atoms is None else atoms

@@ -138,7 +138,7 @@ def coded(table: Table, code: CellCode, found: PlacedTable | None = None) -> Tab
 
     Guarantees
     ----------
-    Rows, their order and all other columns stay. What is written of a row depends on its cell alone, and is the same
+    Rows, their order and all other columns stay. What is written of a row depends only on its cell, and is the same
     on every engine. A value that a scale does not know is refused, never guessed.
     """
     found = placed(table, code) if found is None else found

@@ -66,7 +66,7 @@ class CountedAtoms:
     step: int
 
     def bounds(self, asked: CodeRequest) -> list[SecretBound]:
-        """What may be told of each secret, as the search reads it."""
+        """What may be told about each secret, as the search reads it."""
         return [asked.claims[at].bound(values) for at, values in self.values]
 
 

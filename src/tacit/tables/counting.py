@@ -27,6 +27,12 @@ MAX_CELLS = 50_000_000
 MOST_REMEMBERED = 500_000
 # Combinations are few if so many rows of a sample share each.
 SHARED = 2
+# Rows looked at to see whether nearly all are different; if so they are counted in the engine before they are brought.
+FIRST_LOOK, NEARLY_ALL = 20_000, 0.9
+
+
+class TooManyValues(DataError):
+    """There are more combinations of values, or pairs with secrets, than can be counted one by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +83,7 @@ class Counts:
         secrets, s = self.symbols(secret)
         symbols, x = self.symbols(released)
         if len(secrets) * len(symbols) > MAX_CELLS:
-            raise DataError(
+            raise TooManyValues(
                 f"{len(secrets):,} secrets x {len(symbols):,} released values are more than {MAX_CELLS:,} cells: "
                 "bin numbers, or leave out columns with many values"
             )
@@ -124,7 +130,7 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
 
     Guarantees
     ----------
-    The result is the same on every engine, whatever the number of threads or partitions, but for the rounding of sums
+    It is the same on every engine, whatever the number of threads or partitions, except for the rounding of sums
     of weights that are no whole numbers. Missing is a value of its own; NaN is missing; -0.0 is 0.0.
     A record of weight 0 is refused: it would be written, and nobody would have counted what it tells.
     """
@@ -135,6 +141,8 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
     known = counted_before(table, columns) if weight is None else None
     if known is not None:
         return known
+    if _is_too_many(table, columns):
+        raise _too_many(table, columns)
     groups = _grouped(table, columns, weight)
     if weight and (bad := int(groups.column("bad").to_numpy().sum())):
         raise DataError(
@@ -306,12 +314,27 @@ def _microseconds(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         raise DataError(f"column '{name}' has times finer than a microsecond: round them") from error
 
 
-def _too_many(table: Table, columns: list[str]) -> DataError:
+def _is_too_many(table: Table, columns: list[str]) -> bool:
+    """Whether there are more combinations than may be brought; counted, in the engine, only where that may be."""
+    import narwhals as nw
+
+    if table.row_count() <= MAX_GROUPS or table.brought(columns) is not None:
+        return False
+    first = table.head(columns, FIRST_LOOK)
+    seen = [encoded(first.column(name), name)[1] for name in columns]
+    if len(in_order(np.column_stack(seen))[0]) <= NEARLY_ALL * first.num_rows:
+        return False
+    rows, names = table.plainly(columns)
+    groups = rows.group_by(*names).agg(nw.len().alias("n")).select(nw.len().alias("groups"))
+    return int(table.collected(groups).column("groups")[0].as_py()) > MAX_GROUPS
+
+
+def _too_many(table: Table, columns: list[str]) -> TooManyValues:
     sample = table.sample(columns, 10_000)
     values = {name: len(sample.column(name).unique()) for name in columns}
     most = sorted(columns, key=lambda name: -values[name])[:3]
     named = ", ".join(f"'{name}'" for name in most)
-    return DataError(
+    return TooManyValues(
         f"the columns of {table.name} have more than {MAX_GROUPS:,} combinations of values: bin or leave out those "
         f"with most values, {named}"
     )

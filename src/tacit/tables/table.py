@@ -262,7 +262,7 @@ class Table:
 
         Guarantees
         ----------
-        The rows depend on the number of rows alone, so that a table and its release give the same ones.
+        The rows depend only on the number of rows, so that a table and its release give the same ones.
         """
         import narwhals as nw
         import pyarrow as pa
@@ -325,6 +325,13 @@ class Table:
         names = (part.relative_to(self.path).as_posix() for part in self.parts)
         lines = "".join(f"{digest}  {name}\n" for name, digest in zip(names, digests, strict=True))
         return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def batched(names: Iterable[str], size: int) -> Iterator[list[str]]:
+    """Names, so many at a time."""
+    several = list(names)
+    for start in range(0, len(several), size):
+        yield several[start : start + size]
 
 
 def _digest(path: Path) -> str:

@@ -32,7 +32,7 @@ def suffix_for(like: Table) -> str:
 
 
 def told_of_writing(like: Table) -> tuple[str, ...]:
-    """What a reader would want to know of a release of this table: where its form is not that of the original."""
+    """What a reader would want to know about a release of this table: where its form is not that of the original."""
     told, format = [], FORMATS.get(like.format)
     title = "a table of PostgreSQL" if format is None and like.address else None
     if format is not None and not format.written:

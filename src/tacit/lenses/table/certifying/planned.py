@@ -1,4 +1,4 @@
-"""What a release of a table will be, before a row is written, and what is said of it."""
+"""What a release of a table will be, before a row is written, and what is said about it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class CountedRelease:
 
     @cached_property
     def given(self) -> Joint | None:
-        """The joint of the secret and the table as it was given; None where it was not counted."""
+        """The joint of the secret and the original table; None where it was not counted."""
         return given_joint(self.counted)
 
     @property
@@ -79,7 +79,7 @@ class CountedRelease:
 
     @cached_property
     def before(self) -> RiskHistogram | None:
-        """Risks of the table as it was given; None where it was not counted."""
+        """Risks of the original table; None where it was not counted."""
         return None if self.given is None else findings.risk_histogram(self.given)
 
     @property
@@ -136,7 +136,7 @@ class CountedRelease:
             )
 
     def keeps(self, written: Table, certificate: CountedCertificate) -> ReaderKeeps:
-        """What readers of the file that was written keep of the table as it was given."""
+        """What readers of the file that was written keep of the original table."""
         question = self.counted.question
         return kept_of_tables(
             question.original,
@@ -149,7 +149,7 @@ class CountedRelease:
         )
 
     def entry(self, relation: People, out: Path) -> Entry:
-        """What a ledger keeps of the release, but for what it says together with others."""
+        """What a ledger keeps of the release, except for what it says together with others."""
         plan, rules, question = self.plan, self.rules, self.counted.question
         leaks: dict[Secret, SecretLeak] = {}
         secrets = [(rules.secret, rules.bounds), *((each.secret, each.bounds) for each in rules.also)]
@@ -191,7 +191,7 @@ class CountedRelease:
         groups = findings.column_groups(self.counted.symbols)
         gains = []
         for group in groups if len(groups) > 1 and not certificate.also else ():
-            without = group.joint_without(self.counted.joint, self.counted.table)
+            without = group.joint_without(self.counted.table)
             gains.append((float(without.marginal[risk(without) <= certificate.epsilon].sum()), group.name))
         start = "Every record was merged" if merged > 1 - 1e-12 else f"{merged:.1%} of the records were merged"
         if certificate.mechanism.mixes:

@@ -56,7 +56,7 @@ def ladder(
 ) -> Ladder:
     """What ``protect`` would give of a table in cells at each epsilon.
 
-    The epsilons take the place of the bound's own: of the upper side alone where only that is bounded, else of both.
+    The epsilons take the place of the bound's own: of the upper side where only that is bounded, else of both.
     Where none are given there are eight, or three for a table of more than 40 columns; with ``()`` the ladder only says
     what the table is as it is.
 
@@ -87,7 +87,7 @@ def _in_cells(making: Making) -> Making:
 
 
 def _with_epsilon(bound: Bound, epsilon: float) -> Bound:
-    """The bound at an epsilon: on the upper side alone where only that was asked for."""
+    """The bound at an epsilon: only on the upper side where only that was asked for."""
     if bound.epsilon_high is not None and bound.epsilon is None and bound.epsilon_low is None:
         return replace(bound, epsilon_high=epsilon)
     return replace(bound, epsilon=epsilon, epsilon_high=None, epsilon_low=None)

@@ -130,7 +130,7 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
 
 
 def _kept(column: Codes, level: pa.ChunkedArray) -> float:
-    """What a level tells of a column; a level of very many values is looked at as coarsely as the column is."""
+    """What a level tells about a column; a level of very many values is looked at as coarsely as the column is."""
     import pyarrow as pa
 
     number = pa.types.is_floating(level.type) or pa.types.is_integer(level.type)

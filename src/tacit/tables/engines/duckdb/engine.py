@@ -226,8 +226,8 @@ class DuckDBStore(Store):
             return answered(lambda: self._connection.sql(query).to_arrow_table())
 
     def drop(self, *names: str) -> None:
-        for name in names:
-            self.run(f"DROP TABLE IF EXISTS {name}")
+        if names:
+            self.run("; ".join(f"DROP TABLE IF EXISTS {name}" for name in names))
 
     def hashed(self, *terms: str) -> str:
         return f"hash({', '.join(terms)})"
