@@ -19,7 +19,7 @@ from tacit.learn.encoding import Features
 MOST_BOOSTED_SECRETS = 8
 # With more records than are many, learners are tried on some of them first, in two parts; those without which the blend
 # loses hardly more (nats a record) are dropped. Deep trees are not: they gain most from more records.
-MANY, TRIED, HARDLY = 20_000, 6_000, 0.001
+MANY, TRIED, HARDLY = 20_000, 8_000, 0.003
 
 
 class AutoLogLift(Blended):
