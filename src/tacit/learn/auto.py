@@ -42,7 +42,7 @@ class AutoLogLift(Blended):
         Number of parts the records are split into; each is scored by models of the others. By default 5, and 3 from
         50,000 records on.
     doubt : bool
-        Prepare intervals: what counted is learned twice again, in worlds whose truth is known, from at most 10,000
+        Prepare intervals: what counted is learned twice again, in worlds whose truth is known, from at most 6,000
         records. With fewer records that takes two to three times as long.
     random_state : int, RandomState or None
     progress : callable, optional
