@@ -56,6 +56,8 @@ class SparkCluster:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            # The workers are somebody else, who is to write into folders that Spark makes for them.
+            umask=0,
         )
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sizes import many
-from tacit.errors import DataError, SourceError
+from tacit.errors import DataError, SourceError, UnknownValueError
 from tacit.tables import count, counting, open_table
 from tacit.tables.engines.spark import numbering, streams
 from tacit.tables.numbering import numbered
@@ -89,6 +89,12 @@ def test_numbers_are_made_on_the_workers_where_combinations_are_many(spark: Any,
     first, *others = (table.sample(["c", "n"], 600).sort_by("c") for table in made)
     assert all(other["n"].to_pylist() == first["n"].to_pylist() for other in others)
     assert numbering.SOME < counting.MAX_GROUPS
+
+    def unknown(rows: Any) -> Any:
+        raise UnknownValueError("column 'a' holds a value that does not fit")
+
+    with pytest.raises(UnknownValueError, match=r"^column 'a' holds a value that does not fit$"):
+        numbered(open_table(spark.createDataFrame(data)), ["a", "b"], unknown, name="n")
 
 
 @pytest.mark.spark

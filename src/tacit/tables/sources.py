@@ -62,7 +62,7 @@ def open_table(
     -----
     CSV cells are read as the text they are: ``007`` stays ``007``; an empty cell is missing, a quoted empty cell is
     empty text. Times in JSON are read as text for the same reason. A JSON column of mixed types is refused.
-    Column names that differ by case alone are refused, because DuckDB and Spark take them for one.
+    Column names that differ only by case are refused, because DuckDB and Spark take them for one.
     """
     if isinstance(source, Table):
         engine_class(engine)

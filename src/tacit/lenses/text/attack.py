@@ -50,14 +50,14 @@ def attack_text(
     Raises
     ------
     SourceError
-        If posts in codes lack the owner's folder: it alone says which released post is which original.
+        If posts in codes lack the owner's folder: only it says which released post is which original.
     """
     masked = isinstance(certificate, TextCertificate)
     families = switched_on(text_families(masked=masked), tuple(request.without or ()))
     progress("reading posts", None)
     column = certificate.text if isinstance(certificate, TextCertificate) else certificate.column or ""
     posts = read_posts(request.against, text=column, secret=certificate.secret, engine=request.engine)
-    data = open_table(Path(request.release) / certificate.output.file, engine=request.engine)
+    data = open_table(Path(request.release) / certificate.output.file)
     shown = _column(data, column)
     matched = (_masked if masked else _coded)(posts, shown, certificate, request)
     rows = spread(len(matched.secret), request.records)

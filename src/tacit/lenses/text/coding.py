@@ -127,7 +127,7 @@ def protect_coded_posts(
 
 
 def _contents(posts: Posts) -> list[bytes]:
-    """What each post says, without its addresses: two that differ in case, signs or a link alone are copies."""
+    """What each post says, without its addresses: two that differ only in case, signs or a link are copies."""
     return [" ".join(term for term in terms(text) if term != URL).encode() for text in posts.texts]
 
 
@@ -274,7 +274,7 @@ def verify_coded_posts(
         known = tuple(bytes(kept.arrays["terms"]).decode().split("\n"))
         vocabulary = Vocabulary(known, kept.arrays["posts"])
         bags = TopicWords(vocabulary, kept.arrays["weights"]).bags(posts.texts)
-        data = open_table(directory / certificate.output.file, engine=engine)
+        data = open_table(directory / certificate.output.file)
         batches = list(data.batches(data.names, ROWS_AT_ONCE))
         codes: Codes = np.array([at for batch in batches for at in batch.column(0).to_pylist()], dtype=np.int64)
 

@@ -21,6 +21,8 @@ from tacit.lift.solvers.subsets import covered_groups
 # A value is dealt out in pieces of at most so many times what a value of its block has on average, unless every block
 # has one.
 _PIECES: Final = 2.0
+# Groups of a block of more values are made in small pools: they are where its program begins, no more.
+_ONE_POOL: Final = 100
 # A block that took in others is solved up to so many times its size.
 _LARGEST: Final = 4
 # Widths of clusters to try, as a share of a lift, and the room that they must leave.
@@ -80,7 +82,7 @@ def solve_parts(region: Region, size: int, budget: Budget, *, most: int, threads
 
     def solve(number: int) -> tuple[Mixture, LearnedPrices]:
         part, teaches = blocks[number].region, LearnedPrices()
-        groups = covered_groups(part)
+        groups = covered_groups(part, one_pool=_ONE_POOL)
         solved = before[number] < most and part.n <= _LARGEST * size and not part.safe.all()
         mixture = solve_many(part, groups, budget, learned=learned, teaches=teaches) if solved else None
         return Mixture.of_groups(groups, part.marginal) if mixture is None else mixture, teaches

@@ -44,7 +44,7 @@ _GENTLE: Final = 2
 _LONGER: Final = 5
 _LARGEST_FEE: Final = 60.0
 # Fees from prices that were guessed: so many times as much, plus a little. Lifts and prices that guesses go by.
-_GUESSED: Final = (1.1, 0.1)
+_GUESSED: Final = (1.2, 0.3)
 _SMALLEST_LIFT: Final = 1e-2
 _LARGEST_PRICE: Final = 4.0
 _RIDGE: Final = 1e-3

@@ -125,10 +125,10 @@ class CaseIndex:
                 return LikelyModel.of(codes, few, about["facts"])
         made = make()
         if made is not None and self._holds_records:
-            codes, few = made.codes, {"kept_few": made.few}
+            codes, tables = made.codes, {"kept_few": made.few}
             with suppress(OSError, TacitError):
                 self._write("codes", lambda path: _write_array(codes, path), {})
-                self._write("likely", lambda path: write_tables(store, few, path), {"facts": made.facts()})
+                self._write("likely", lambda path: write_tables(store, tables, path), {"facts": made.facts()})
         return made
 
     @property

@@ -1,4 +1,4 @@
-"""What an audit says of the log-lift that was learned: each number an estimate, and each section says so."""
+"""What an audit says about the log-lift that was learned: each number an estimate, and each section says so."""
 
 from __future__ import annotations
 

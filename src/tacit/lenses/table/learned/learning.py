@@ -40,7 +40,7 @@ Codes = NDArray[np.int64]
 class EstimatorChoice:
     """How log-lift is to be learned: by a named estimator, or by a model that was saved.
 
-    ``fresh`` is the caller's word that a saved model was not learned from any of the records at hand.
+    ``fresh`` is the caller's word that a saved model was not learned from any of the records available.
     """
 
     estimator: str
@@ -285,7 +285,7 @@ def _evidence(model: Any, record_lifts: Matrix, secrets: NDArray[Any], *, learne
 
     if learned_here:
         return evidence_of(model, secrets, random_state=random_state)
-    # A saved model has no folds: what it says of these records takes their place, all in one.
+    # A saved model has no folds: what it says about these records takes their place, all in one.
     seen = SimpleNamespace(
         out_of_fold_log_lift_=record_lifts,
         fold_=np.zeros(len(record_lifts), dtype=np.int64),
@@ -298,7 +298,7 @@ def _evidence(model: Any, record_lifts: Matrix, secrets: NDArray[Any], *, learne
 
 
 def scored(counted: Counted, model: Any) -> ValueScores:
-    """What a model says of every released value of a table."""
+    """What a model says about every released value of a table."""
     cells, codes = _met_by(model, counted), counted.symbols.codes
     frames = (cells.at(codes[start : start + BATCH]) for start in range(0, len(codes), BATCH))
     parts = [

@@ -185,9 +185,9 @@ class SparkEngine(Engine):
 
             assert self._opened is not None
             partition = F.shiftright(column(ROW), _PLACE_BITS).alias("p")
-            counted = self._opened.select(partition).groupBy("p").count().collect()
-            counts = [0] * (1 + max((row["p"] for row in counted), default=0))
-            for row in counted:
+            found = self._opened.select(partition).groupBy("p").count().collect()
+            counts = [0] * (1 + max((row["p"] for row in found), default=0))
+            for row in found:
                 counts[row["p"]] = row["count"]
             self._counts = counts
         return self._counts
@@ -253,7 +253,7 @@ class SparkEngine(Engine):
         made = numbered_on_workers(frame, columns, number, name)
         # A value without a number is to be told now.
         made.count()
-        finalize(self, made.unpersist)
+        finalize(self, _let_go, made).atexit = False
         return _lazy(made)
 
     def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str | None]]) -> Rows:
@@ -320,6 +320,12 @@ class SparkEngine(Engine):
 
     def store(self, name: str = "the records") -> SparkStore:
         return SparkStore(name)
+
+
+def _let_go(frame: DataFrame) -> None:
+    """What the workers keep of a frame, unless its session has gone before."""
+    if frame.sparkSession.sparkContext._jsc is not None:
+        frame.unpersist()
 
 
 def _lazy(frame: DataFrame) -> Rows:
