@@ -25,7 +25,10 @@ from tacit.lift import optimal
 
 PAGE = Path(__file__).with_name("README.md")
 MARKS = ("<!-- optimum: written by optimum.py -->", "<!-- end of optimum -->")
-HEAD = "| secrets x values | P(x) | effort | loss | bound | ratio | CPU s | s by the clock |\n|---|---|---|---|---|---|---|---|"
+HEAD = (
+    "| secrets x values | P(x) | effort | loss | bound | ratio | CPU s | s by the clock |\n"
+    "|---|---|---|---|---|---|---|---|"
+)
 SIZES = ((5, 29_000), (5, 31_000), (15, 10_000), (15, 100_000), (16, 967), (50, 1_000))
 
 
@@ -37,8 +40,8 @@ def line(size: tuple[int, int], kind: str, epsilon: float, effort: str) -> str:
     assert channel.attained <= epsilon
     ratio = channel.nmil / channel.loss_bound if channel.loss_bound > 0 else float("inf")
     return (
-        f"| {size[0]} x {size[1]:,} | {kind} | {effort} | {channel.nmil:.4f} | {channel.loss_bound:.4f} | {ratio:.2f} | "
-        f"{processor:.1f} | {clock:.1f} |"
+        f"| {size[0]} x {size[1]:,} | {kind} | {effort} | {channel.nmil:.4f} | {channel.loss_bound:.4f} | "
+        f"{ratio:.2f} | {processor:.1f} | {clock:.1f} |"
     )
 
 

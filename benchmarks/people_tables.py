@@ -20,8 +20,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from adult import NAMES, adult_path
-
-from tacit.verbs.examples import COMPAS_RACES, COMPAS_RECORDS, compas_path
+from real_tables import compas_records
 
 PEERS = Path(__file__).with_name("data") / "peers"
 if PEERS.exists() and str(PEERS) not in sys.path:
@@ -78,19 +77,10 @@ def adult() -> PeopleTable | None:
 
 def compas() -> PeopleTable | None:
     """COMPAS with ProPublica's filter and the two races that the watchdog paper compares."""
-    path = compas_path()
-    if path is None:
+    found = compas_records()
+    if found is None:
         return None
-    raw = pd.read_csv(path)
-    kept = raw[
-        raw.days_b_screening_arrest.between(-30, 30)
-        & (raw.is_recid != -1)
-        & (raw.c_charge_degree != "O")
-        & (raw.score_text != "N/A")
-        & raw.race.isin(COMPAS_RACES)
-    ].reset_index(drop=True)
-    assert len(kept) == COMPAS_RECORDS, len(kept)
-    days = (pd.to_datetime(kept.c_jail_out) - pd.to_datetime(kept.c_jail_in)).dt.days
+    kept, days = found
     table = kept[["sex", "age", "priors_count"]].assign(stay=days.clip(lower=0), decile_score=kept.decile_score)
     table = table.assign(race=kept.race, two_year_recid=kept.two_year_recid)
     known = ("sex", "age", "priors_count", "stay")

@@ -6,8 +6,9 @@ Four records a person in two CSV files, each value in one of many formats: "Surn
 in six forms, telephones with and without a country, aliases of e-mail, abbreviated addresses, some values mistyped.
 ``bare`` loads the files into DuckDB as they are and resolves by the same rules on the texts (a star-edge query and
 scipy's components): no normal form, no measure. ``splink`` is its deterministic link with the same rules, if it is
-installed. ``audit cold`` is a whole `tacit person audit` without an index, ``audit warm`` the next one. Each job is a
-process of its own; CPU seconds are user and system, memory the peak.
+installed. ``audit cold`` is a whole `tacit person audit` without an index, ``audit warm`` one with the index and
+without the answer that was kept, ``audit kept`` the same question again. Each job is a process of its own; CPU seconds
+are user and system, memory the peak.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from pathlib import Path
 
 DATA = Path(__file__).parent / "data"
 RULES = [["email"], ["name", "phone"], ["name", "dob"]]
-JOBS = ["bare", "splink", "audit cold", "audit warm", "population"]
+JOBS = ["bare", "splink", "audit cold", "audit warm", "audit kept", "population"]
 PER_PERSON = 4
 
 GIVEN = (
@@ -226,6 +227,9 @@ def main() -> None:
     for job in asked.only:
         if job == "audit cold":
             shutil.rmtree(folder / ".tacit", ignore_errors=True)
+        if job == "audit warm":
+            for answer in (folder / ".tacit" / "case.yaml").glob("answer-*"):
+                answer.unlink()
         command = [sys.executable, __file__, "--records", str(asked.records), "--job", job]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:

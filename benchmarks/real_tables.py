@@ -90,8 +90,8 @@ def _groups(*steps: dict[str, str]) -> list[dict[str, str]]:
     return [{v: v for v in values}, *steps, dict.fromkeys(values, ANY)]
 
 
-def compas() -> Problem | None:
-    """COMPAS with the cuts of `tacit demo`, and days in jail cut too; a third of it is held out."""
+def compas_records() -> tuple[pd.DataFrame, pd.Series] | None:
+    """COMPAS with ProPublica's filter and the two races that the watchdog paper compares, and their days in jail."""
     path = compas_path()
     if path is None:
         return None
@@ -104,7 +104,15 @@ def compas() -> Problem | None:
         & raw.race.isin(COMPAS_RACES)
     ].reset_index(drop=True)
     assert len(kept) == COMPAS_RECORDS, len(kept)
-    days = (pd.to_datetime(kept.c_jail_out) - pd.to_datetime(kept.c_jail_in)).dt.days
+    return kept, (pd.to_datetime(kept.c_jail_out) - pd.to_datetime(kept.c_jail_in)).dt.days
+
+
+def compas() -> Problem | None:
+    """COMPAS with the cuts of `tacit demo`, and days in jail cut too; a third of it is held out."""
+    found = compas_records()
+    if found is None:
+        return None
+    kept, days = found
     table = pd.DataFrame({name: kept[name].astype(object) for name in ("race", "sex", "two_year_recid")})
     table["age"] = _cut(kept.age, [25, 46])
     table["priors"] = _cut(kept.priors_count, [1, 4, 8])

@@ -67,7 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
         settings.load_profile("long")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
     """Spark's tests first, then the browser's, so that one worker alone starts Java and a browser.
 
     Only the end of a worker's work goes to another. Type checkers come last: by then ``make check``, which runs beside
@@ -76,10 +76,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     places = {"spark": 0, "postgres": 0, "browser": 1, "types": 3}
     items.sort(key=lambda item: next((at for name, at in places.items() if item.get_closest_marker(name)), 2))
+    on_spark: set[tuple[str, str]] = set()
     for item in items:
         # Scales are written in expressions that the tests of tables hold on Spark; all of them there, at length.
-        scales = item.get_closest_marker("spark") and "tests/codes/scales" in item.nodeid
-        if (scales or item.get_closest_marker("long")) and many(1, 0):
+        spare = item.get_closest_marker("spark") and "tests/codes/scales" in item.nodeid
+        if item.get_closest_marker("spark") and "as_table" in item.fixturenames:
+            # So are all cases of a sentence: one of them is tried there, the others on frames.
+            sentence = str(item.path), item.originalname
+            spare = spare or sentence in on_spark
+            on_spark.add(sentence)
+        if (spare or item.get_closest_marker("long")) and many(1, 0):
             item.add_marker(pytest.mark.skip(reason="at length: make test-long"))
         if item.get_closest_marker("postgres") and (missing := postgres_missing()):
             item.add_marker(pytest.mark.skip(reason=missing))
@@ -132,6 +138,19 @@ def tacit_command(
         return int(stop.value.code or 0), out, err
 
     return call
+
+
+@pytest.fixture(scope="module")
+def brief_network() -> Iterator[None]:
+    """In the short form the network among the adversaries of images learns for a few steps.
+
+    To train it takes most of the time of a release of images; what it can learn is tried by ``test_convolution.py``.
+    """
+    from tacit.learn.nets import convolution
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(convolution, "STEPS", many(30, convolution.STEPS))
+        yield
 
 
 @pytest.fixture

@@ -18,9 +18,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sizes import many
+from scikit_checks import some_checks
+from sizes import few, many
 from tacit import ArgumentError, Cells, ColumnError, CountLogLift, DataError, Watchdog
 from tacit.learn import FeatureObfuscator
 
@@ -48,7 +48,7 @@ def counted(released: pd.DataFrame, secret: np.ndarray) -> tuple[float, int]:
     return float(np.abs(lifts).max()), min(written.values())
 
 
-@parametrize_with_checks([Cells(y_is="secret", write="means"), *[Cells(y_is="secret")] * many(0, 1)])
+@some_checks(Cells(y_is="secret", write="means"), *[Cells(y_is="secret")] * many(0, 1), keep=16)
 def test_scikit_learn_accepts_it(estimator, check):
     try:
         check(estimator)
@@ -76,7 +76,7 @@ class TestTheSecret:
         with pytest.raises(ArgumentError, match="was not told the secret"):
             clone(made).fit(X)
 
-    @pytest.mark.parametrize("kind", [pd.DataFrame, pl.from_pandas, arrow, "array"])
+    @pytest.mark.parametrize("kind", few([pd.DataFrame, pl.from_pandas, "array", arrow], 2))
     def test_it_is_given_to_fit_or_is_a_column_or_the_target_and_all_are_the_same(self, kind, fitted):
         X, ill, _ = people()
         table = X.assign(illness=ill)

@@ -32,16 +32,16 @@ from tacit.learn import (
     load_model,
     save_model,
     shuffled_test,
-    trees,
 )
-from tacit.learn.boosting import train_boosting
+from tacit.learn.boosted import quick as trees
+from tacit.learn.boosted.deep import train_boosting
+from tacit.learn.boosted.quick import train_trees
 from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
 from tacit.learn.crossfitting.doubt import Doubt, Tail, redrawn, stretch
 from tacit.learn.crossfitting.folds import learn_and_check
 from tacit.learn.linear import penalised_loss, train_linear, with_products
 from tacit.learn.nets.networks import NetworksModel, train_small_networks
 from tacit.learn.nets.training import Optimiser, Schedule, train
-from tacit.learn.trees import train_trees
 from tacit.lift import lower_limit
 
 

@@ -100,7 +100,7 @@ def exact(name: str, h: np.ndarray, joint: np.ndarray) -> float:
 
 @pytest.mark.parametrize("name", OBJECTIVES)
 @given(joint=joints(), data=st.data())
-@settings(max_examples=20)
+@settings(max_examples=many(8, 20))
 def test_every_objective_equals_its_definition(name: str, joint: Joint, data: st.DataObject) -> None:
     shape = joint.matrix.shape[::-1]
     h = data.draw(hnp.arrays(np.float64, shape, elements=st.floats(-3, 3)))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sizes import many
+from sizes import few, many
 from splink_models import write_splink_model
 from tacit.errors import ArgumentError, DataError
 from tacit.person import (
@@ -387,7 +387,7 @@ ASK: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("question", ASK)
+@pytest.mark.parametrize("question", few(ASK, 3))
 def test_no_value_of_the_person_is_anywhere_unless_asked_for(tmp_path: Path, question: str) -> None:
     import tacit.report as report
 

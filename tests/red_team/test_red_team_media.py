@@ -32,6 +32,7 @@ from tacit.release import (
 )
 from tacit.release.published import coarse_floor
 
+pytestmark = pytest.mark.usefixtures("brief_network")
 # Without the room of reports a release has no page, and verify says so.
 assert report.write_report
 
@@ -93,7 +94,7 @@ def test_pixels_unlike_those_learned_from_get_noise_alone(images: Path) -> None:
     # They were brought into the range of the others first: neither claim nor verify knew.
     # So little noise hides nothing, and that alone is wrong with the release.
     assert failed(images) == []
-    assert "though what is said of it is true" in verify(images / "release", against=images / "faces.npz").headline
+    assert "though what is said about it is true" in verify(images / "release", against=images / "faces.npz").headline
 
 
 @pytest.mark.long

@@ -137,8 +137,8 @@ def sorted_by_secret(rows: list[list[str]], secrets: list[str]) -> list[list[str
 
 
 TAMPERS = [by_secret, one_rare, two_swapped, sorted_by_secret]
-# Each way on one kind; or all.
-BY_SECRET = [("cells", by_secret), ("merge", one_rare), ("optimal", two_swapped), ("cells", sorted_by_secret)]
+# Each way but the crudest on one kind; or all ways on all kinds.
+BY_SECRET = [("merge", one_rare), ("optimal", two_swapped), ("cells", sorted_by_secret)]
 
 
 @pytest.mark.parametrize(("kind", "tamper"), [*product(KINDS, TAMPERS)] if many(0, 1) else BY_SECRET)
@@ -240,7 +240,7 @@ def typed(place: Path) -> Path:
     return place
 
 
-@pytest.mark.parametrize("how", few(JSONL, 3))
+@pytest.mark.parametrize("how", few(JSONL, 2))
 def test_a_jsonl_says_nothing_between_its_cells(typed: Path, tmp_path: Path, how: str) -> None:
     release = Path(shutil.copytree(typed / "jsonl", tmp_path / "r"))
     text = (release / "data.jsonl").read_text()

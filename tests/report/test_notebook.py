@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import sample_results as samples
+from sizes import few
 from tacit.report import fragment
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
@@ -92,7 +93,7 @@ def test_records_of_people_are_not_in_a_notebook_unless_they_are_asked_for() -> 
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="there is no browser")
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("theme", few(["dark", "light"]))
 def test_a_browser_shows_it_as_it_is_meant_whatever_the_notebook_does(theme: str, tmp_path: Path) -> None:
     page = tmp_path / "notebook.html"
     page.write_text(

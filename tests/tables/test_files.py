@@ -10,6 +10,7 @@ import json
 import os
 import sqlite3
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ import pyreadstat
 import pytest
 
 import tacit
+from sizes import few
 from tacit.errors import ArgumentError, DataError, SourceError
 from tacit.loading import fenced
 from tacit.tables import count, open_table, suffix_for, write_table
@@ -28,6 +30,13 @@ from tacit.tables.engines.duckdb.connections import _directories
 CSV = 'id,city\n007,Köln\n8,"a\nb"\n9,\n'
 CSV_ROWS = [{"id": "007", "city": "Köln"}, {"id": "8", "city": "a\nb"}, {"id": "9", "city": None}]
 ENGINES = ["duckdb", pytest.param("spark", marks=pytest.mark.spark)]
+
+
+def on_engines(cases, on_spark):
+    """Cases on DuckDB, and on Spark those that it need try in the short form, or all."""
+    on_spark = few(cases, on_spark)
+    spark = [pytest.param("spark", case, marks=pytest.mark.spark) for case in on_spark]
+    return [*(("duckdb", case) for case in cases), *spark]
 
 
 def rows(table):
@@ -43,8 +52,7 @@ def packed(text, ending):
     return sink.getvalue().to_pybytes()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("ending", [".gz", ".zst"])
+@pytest.mark.parametrize(("engine", "ending"), on_engines([".gz", ".zst"], 1))
 def test_packed_text_is_read_and_written_packed(request, tmp_path, engine, ending):
     if engine == "spark":
         request.getfixturevalue("spark")
@@ -156,6 +164,19 @@ def test_files_of_statistics_are_told_as_their_readers_expect(tmp_path, ending):
         open_table(path)
 
 
+def test_a_file_that_sas_wrote_is_read(tmp_path):
+    # Anderson's irises, from the examples of the R package haven (MIT): nothing else here can write such a file.
+    packed = Path(__file__).with_name("iris.sas7bdat.gz")
+    (tmp_path / "iris.sas7bdat").write_bytes(gzip.decompress(packed.read_bytes()))
+    table = open_table(tmp_path / "iris.sas7bdat")
+    assert [column.kind for column in table.columns] == ["number"] * 4 + ["text"]
+    *numbers, species = table.sample(table.names, 150).columns
+    assert [round(sum(each.to_pylist()), 1) for each in numbers] == [876.5, 458.6, 563.7, 179.9]
+    assert {each["values"]: each["counts"] for each in species.value_counts().to_pylist()} == dict.fromkeys(
+        ["setosa", "versic", "virgin"], 50
+    )
+
+
 def test_a_table_of_a_sqlite_database_is_read_whatever_its_file_is_called(tmp_path):
     path = tmp_path / "people.db"
     with sqlite3.connect(path) as database:
@@ -179,8 +200,7 @@ def test_a_table_of_a_sqlite_database_is_read_whatever_its_file_is_called(tmp_pa
         open_table(path, table="p")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "orc", "arrow"])
+@pytest.mark.parametrize(("engine", "kind"), on_engines(["csv", "parquet", "jsonl", "orc", "arrow"], 2))
 def test_several_files_are_one_table_with_a_column_for_each_folder_that_tells_one(request, tmp_path, engine, kind):
     if engine == "spark":
         request.getfixturevalue("spark")

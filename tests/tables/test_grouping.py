@@ -52,7 +52,7 @@ ODD = {
 }
 
 
-@pytest.mark.parametrize(("columns", "secret"), [(["f"], ["s"]), (["f", "a.b"], []), (["*", "f", "a.b"], ["s", "t"])])
+@pytest.mark.parametrize(("columns", "secret"), [(["*", "f", "a.b"], ["s", "t"]), (["f"], ["s"]), (["f", "a.b"], [])])
 def test_every_engine_finds_the_groups_that_the_oracle_finds(as_table, columns, secret, monkeypatch):
     right = slow_sizes(ODD, columns, secret, 3)
     assert group_sizes(as_table(pa.table(ODD)), columns, secret, least=3) == right

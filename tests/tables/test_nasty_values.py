@@ -112,7 +112,8 @@ def test_nasty_values_are_counted_and_written_alike_on_every_engine(as_table, tm
         patch.setattr("tacit.tables.table.WIDE", 0)
         here = count(as_table(data), list(TYPES))
     assert repr(here.levels) == repr(counts.levels)
-    assert np.array_equal(here.codes, counts.codes) and np.array_equal(here.records, counts.records)
+    assert np.array_equal(here.codes, counts.codes)
+    assert np.array_equal(here.records, counts.records)
     # What is kept is written as it was counted, and what is suppressed is missing.
     merged = np.arange(len(symbols)) % 2 == 1
     hidden = {tuple(symbols.values(at).values()) for at in np.flatnonzero(merged)}

@@ -9,11 +9,12 @@ from functools import partial
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings, strategies as st
 
 import tacit.tables.pairing as pairing
-from sizes import few
+from sizes import few, many
 from tacit.errors import ArgumentError, DataError, SourceError
 from tacit.tables import Cut, Symbols, count, cut, open_table, redraw
 from tacit.tables.pairing import paired, side_by_side
@@ -74,7 +75,7 @@ def test_one_source_cut_in_different_ways_is_counted_as_the_oracle_does(as_table
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("partitions", [1, 5])
+@pytest.mark.parametrize("partitions", few([5, 1]))
 def test_tables_on_different_engines_meet_row_by_row(spark, partitions):
     frame = spark.range(0, 3000, 1, partitions).selectExpr("id AS i", "concat('v', id * 7919 % 23) AS x")
     data = pa.table({"i": np.arange(3000), "y": [f"w{i * 104729 % 19}" for i in range(3000)]})
@@ -87,7 +88,7 @@ def test_tables_on_different_engines_meet_row_by_row(spark, partitions):
 letters = st.one_of(st.none(), st.sampled_from("abcdefgh"))
 
 
-@settings(max_examples=40)
+@settings(max_examples=many(12, 40))
 @given(st.lists(st.tuples(letters, letters, letters), min_size=1, max_size=40), st.integers(1, 9), st.booleans())
 def test_random_tables_are_counted_as_the_oracle_does(rows, batch, shared):
     data = [pa.table({"x": pa.array([row[c] for row in rows], pa.string())}) for c in range(3)]
@@ -200,3 +201,22 @@ def test_a_release_is_paired_with_its_original_as_the_oracle_does(as_table, same
     assert len(outputs) in y
     assert -1 in s
     assert -1 in x
+
+
+def test_two_files_are_counted_side_by_side_in_one_pass_as_row_by_row(tmp_path):
+    rows = 40_000
+    rng = np.random.default_rng(0)
+    first = pa.table({"a": rng.choice(["x", "y", None], rows), "b": rng.integers(0, 5, rows)})
+    second = pa.table({"t": [f"{a}{i % 3}" for i, a in enumerate(first["a"].to_pylist())]})
+    pq.write_table(first, tmp_path / "a.parquet", row_group_size=7_001)
+    pq.write_table(second, tmp_path / "b.parquet", row_group_size=3_333)
+    one, other = open_table(tmp_path / "a.parquet"), open_table(tmp_path / "b.parquet")
+    found = pairing.counted_beside(one, ["a", "b"], other, ["t"])
+    together = zip(first["a"].to_pylist(), first["b"].to_pylist(), second["t"].to_pylist(), strict=True)
+    values = zip(*(found.values(name).tolist() for name in found.columns), strict=True)
+    assert dict(zip(values, found.records.tolist(), strict=True)) == Counter(together)
+    # What is not the whole of a file is told row by row.
+    assert pairing.counted_beside(one.select(["a"]), ["a"], other, ["t"]) is None
+    pq.write_table(second.slice(1), tmp_path / "c.parquet")
+    with pytest.raises(DataError, match="not of one table"):
+        pairing.counted_beside(one, ["a"], open_table(tmp_path / "c.parquet"), ["t"])

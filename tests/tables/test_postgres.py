@@ -51,7 +51,9 @@ def test_columns_as_they_are_are_counted_by_the_server_and_no_row_is_brought_ove
 
 
 def test_only_the_columns_that_are_asked_for_are_brought_over(people, streams):
-    assert open_table(people).sample(["n"], 3).column("n").to_pylist() == [0, 40, 80]
+    table = open_table(people)
+    assert table.sample(["n"], 3).column("n").to_pylist() == [0, 40, 80]
+    assert "no primary key" in " ".join(table.notes)
     assert streams == [["n"]]
 
 
@@ -59,6 +61,7 @@ def test_all_that_is_read_is_of_one_moment_and_in_one_order(postgres, streams):
     name = postgres.holding(DATA).rpartition("::")[2]
     postgres.run(f"ALTER TABLE {name} ADD PRIMARY KEY (n)", f"UPDATE {name} SET race = 'c' WHERE n < 50")
     table = open_table(postgres.address(name))
+    assert table.notes == ()
     before = rows(table)
     postgres.run(f"DELETE FROM {name} WHERE n % 2 = 0", f"INSERT INTO {name} VALUES ('z', 'z', 999)")
     assert table.row_count() == 120

@@ -129,8 +129,16 @@ def test_odd_column_names_work(tmp_path):
     assert open_table(pa.table({name: [1] for name in names})).select(names[::-1]).names == tuple(names[::-1])
 
 
-@pytest.mark.parametrize("name", few(["t.csv", "t.parquet", "t.jsonl", "t.arrow"], 2))
-@pytest.mark.parametrize("engine", ["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
+ODD_FILES = ["t.csv", "t.parquet", "t.jsonl", "t.arrow"]
+
+
+@pytest.mark.parametrize(
+    ("engine", "name"),
+    [
+        *(("duckdb", name) for name in few(ODD_FILES, 2)),
+        *(pytest.param("spark", name, marks=pytest.mark.spark) for name in few(ODD_FILES)),
+    ],
+)
 def test_a_column_may_be_called_anything_and_its_release_has_the_same_columns(request, tmp_path, engine, name):
     if engine == "spark":
         request.getfixturevalue("spark")

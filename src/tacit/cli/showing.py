@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+import threading
+import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import click
@@ -12,8 +14,11 @@ import click
 from tacit import report
 from tacit.cli.ending import without_output
 from tacit.cli.wording import wording
-from tacit.document.progress import step_words
+from tacit.document.progress import Progress, silent, step_words
 from tacit.report.result import Result
+
+# Seconds between two lines where standard error is no terminal: runs that take less write none.
+EVERY = 10.0
 
 
 def show(result: Result, *, format_: str, bits: bool, full: bool = False) -> None:
@@ -42,20 +47,66 @@ def while_somebody_reads() -> Iterator[None]:
 
 
 @contextmanager
-def watched(*, quiet: bool) -> Iterator[Callable[[str, float | None], None]]:
-    """A progress function; it draws on standard error if somebody is looking.
+def watched(*, quiet: bool) -> Iterator[Progress]:
+    """A progress function; it draws on standard error, or writes a line there now and then if that is no terminal.
 
     While the work is watched, whatever native code writes to standard output is thrown away: HiGHS now and
     then prints a line that would spoil the JSON.
     """
     with _clean_output():
-        if quiet or not sys.stderr.isatty():
-            yield lambda stage, share: None
+        if quiet:
+            yield silent
+            return
+        if not sys.stderr.isatty():
+            with _lines() as step:
+                yield step
             return
         from rich.console import Console
 
         with Console(stderr=True).status("starting") as status:
-            yield lambda stage, share: status.update(step_words(stage, share))
+            step = _Step()
+
+            def draw(stage: str, share: float | None) -> None:
+                step(stage, share)
+                status.update(step.words())
+
+            yield draw
+
+
+class _Step:
+    """The step that a verb is at, and since when."""
+
+    def __init__(self) -> None:
+        self.stage, self.since = "starting", time.monotonic()
+        self.share: float | None = None
+
+    def __call__(self, stage: str, share: float | None) -> None:
+        """Note how far the verb is."""
+        if stage != self.stage:
+            self.stage, self.since = stage, time.monotonic()
+        self.share = share
+
+    def words(self) -> str:
+        """How far it is, and what is left of the step at its pace."""
+        return step_words(self.stage, self.share, time.monotonic() - self.since)
+
+
+@contextmanager
+def _lines() -> Iterator[_Step]:
+    """A step of which a plain line is written every ten seconds, whether or not the verb comes to say anything."""
+    step, done, begun = _Step(), threading.Event(), time.monotonic()
+
+    def write() -> None:
+        while not done.wait(EVERY):
+            click.echo(f"tacit: {time.monotonic() - begun:.0f} s, {step.words()}", err=True)
+
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    try:
+        yield step
+    finally:
+        done.set()
+        writer.join()
 
 
 @contextmanager

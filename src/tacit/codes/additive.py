@@ -1,8 +1,8 @@
 """An additive model of what is told, and how well it ranks: in closed form, without chance, in milliseconds.
 
-What a release says of a record is a chance for each value of each column ("30 to 39", "A or B"). A model in which every
+A release says of a record a chance for each value of each column ("30 to 39", "A or B"). A model in which every
 value adds its part reads such chances as it reads the values themselves. Trees do not: to them, a level that no other
-record has is one more value, and what they learn of it helps nobody who has the values.
+record has is one more value, and what they learn about it helps nobody who has the values.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def additive_guesses(told: Matrix, counts: Matrix, judged: Matrix) -> Matrix:
     centred = told - middle
     square = (centred * weight[:, None]).T @ centred + _DRAWN * np.eye(told.shape[1])
     parts = np.linalg.solve(square, centred.T @ (counts - weight[:, None] * share))
-    # What differs by rounding alone is equal: it ranks nothing.
+    # What differs only by rounding is equal: it ranks nothing.
     return np.asarray(np.round((judged - middle) @ parts + share, 10), dtype=np.float64)
 
 

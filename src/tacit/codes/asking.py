@@ -26,7 +26,7 @@ MOST_USES = 16
 
 @dataclass(frozen=True)
 class CodeClaim:
-    """What cells may tell of one secret: a column, or several together; with a ``floor``, a number's thresholds."""
+    """What cells may tell about one secret: a column, or several together; with a ``floor``, a number's thresholds."""
 
     secret: tuple[str, ...]
     low: float
@@ -51,7 +51,7 @@ class CodeRequest:
     columns : tuple of str
         The released columns.
     claims : tuple of CodeClaim
-        What may be told of each secret.
+        What may be told about each secret.
     least : int
         The fewest records of a cell.
     known : tuple of str
@@ -97,11 +97,15 @@ class CodeRequest:
         """Every column of a secret, once."""
         return tuple(dict.fromkeys(name for claim in self.claims for name in claim.secret))
 
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """The columns that are counted beside the released ones: those of secrets, and uses."""
+        return (*self.hidden, *(name for name in self.use if name not in self.columns))
+
 
 def counted_atoms(table: Table, scales: Sequence[AnyScale], asked: CodeRequest, *beside: str) -> Counts:
     """How often every combination of atoms, secrets and uses occurs, and of what else is to be counted beside them."""
-    uses = [name for name in asked.use if name not in asked.columns]
-    counted = [*asked.columns, *asked.hidden, *uses, *beside]
+    counted = [*asked.columns, *asked.beside, *beside]
     if asked.weight is None and few_values(scales):
         # An engine groups a few short texts sooner than it looks up every one of them.
         return counts_by_atom(count(table, counted), scales)
@@ -111,7 +115,7 @@ def counted_atoms(table: Table, scales: Sequence[AnyScale], asked: CodeRequest, 
 def grouped_records(
     counts: Counts, asked: CodeRequest, atoms: NDArray[np.int64] | None = None
 ) -> tuple[GroupedRecords, list[SecretBound]]:
-    """What was counted as the search reads it, and what may be told of each secret; ``atoms`` of counted values."""
+    """What was counted as the search reads it, and what may be told about each secret; ``atoms`` of counted values."""
     orders = secret_orders(counts, asked)
     bounds = [asked.claims[order.claim].bound(order.values) for order in orders]
     codes = atom_codes(counts, asked.columns) if atoms is None else atoms

@@ -35,7 +35,7 @@ class CellCode:
         Columns that an adversary may know; the tree cuts them first.
     numbers : mapping
         For columns that are written as numbers, the number that stands for each level; None, which is written as
-        missing, for a level of missing values alone.
+        missing, for a level of missing values only.
 
     Guarantees
     ----------
@@ -132,7 +132,7 @@ class CellCode:
         return replace(self, scales=tuple(scales), tree=regrouped(self.tree, groups))
 
     def as_told(self) -> CellCode:
-        """The same code with the numbers of those levels alone that a cell has; the others are for later batches."""
+        """The same code with the numbers of only those levels that a cell has; the others are for later batches."""
         told = zip(self.columns, self.texts, strict=True)
         numbers = {
             name: {text: self.numbers[name][text] for text in dict.fromkeys(texts)}
@@ -144,7 +144,7 @@ class CellCode:
     def in_numbers(self, records: Mapping[str, NDArray[np.int64]], least: int) -> CellCode:
         """The reduced code, with a number for every level of the columns of numbers.
 
-        It is the mean of the column over the level in the whole table, so that it depends on the level alone; a level
+        It is the mean of the column over the level in the whole table, so that it depends only on the level; a level
         has at least as many records as any of its cells. The ``least`` smallest and largest values of a level count as
         the next ones, so that no outlier can be read from it. What is missing has no part in a mean. If it leaves fewer
         than ``least`` records, the number is the middle of the level's range. ``records`` are those of each atom of

@@ -20,7 +20,7 @@ from tacit.codes.tree import Ints
 from tacit.errors import UnknownValueError, sentence
 from tacit.lift.joint import sums
 from tacit.tables.columns import ROW, Column
-from tacit.tables.counting import Counts, count
+from tacit.tables.counting import Counts, count, counted_before
 from tacit.tables.numbering import numbered
 from tacit.tables.rewriting import labelled
 from tacit.tables.symbols import in_order
@@ -62,7 +62,8 @@ class PlacedTable:
 def placed(table: Table, code: CellCode, *, own: bool = False) -> PlacedTable:
     """The table with the cell of each record; it is read once, and all its other columns are kept.
 
-    Of scales that were made of the table itself, its ``own``, the engine may look up cells when they are asked for.
+    Of scales that were made of the table itself, its ``own``, the engine may look up cells when they are asked for; and
+    of a table whose released columns were counted, for then all its values are seen.
 
     Guarantees
     ----------
@@ -70,11 +71,11 @@ def placed(table: Table, code: CellCode, *, own: bool = False) -> PlacedTable:
     """
 
     def cell(atoms: NDArray[np.integer]) -> Ints:
-        unknown = unplaced(atoms, code.columns)
-        if unknown:
-            words = "column '{name}' of {table} holds a value that does not fit the release's levels"
-            raise UnknownValueError(sentence(words, name=unknown[0], table=table.name))
-        return np.asarray(code.places[code.tree.leaf_of(atoms)])
+        return _cells_of(code, atoms, table.name)
+
+    counts = None if own else counted_before(table, code.columns)
+    if counts is not None:
+        cells_of_groups(code, counts, code.columns, table.name)
 
     listed = {at: _by_value(table, scale) for at, scale in enumerate(code.scales) if _is_slow(table, scale)}
 
@@ -87,9 +88,30 @@ def placed(table: Table, code: CellCode, *, own: bool = False) -> PlacedTable:
     # One value after the other, and not one row after the other, is placed among beginnings.
     scales = [listed[at][0] if at in listed else scale for at, scale in enumerate(code.scales)]
     number = cell_of_listed if listed else cell
-    sizes = [scale.size for scale in scales] if own else None
+    sizes = [scale.size for scale in scales] if own or counts is not None else None
     found = numbered(atoms_table(table, scales), code.columns, number, name=CELL, sizes=sizes)
     return PlacedTable(found, np.arange(len(code.tree.leaves)))
+
+
+def _cells_of(code: CellCode, atoms: NDArray[np.integer], name: str) -> Ints:
+    unknown = unplaced(atoms, code.columns)
+    if unknown:
+        words = "column '{name}' of {table} holds a value that does not fit the release's levels"
+        raise UnknownValueError(sentence(words, name=unknown[0], table=name))
+    return np.asarray(code.places[code.tree.leaf_of(atoms)])
+
+
+def cells_of_groups(code: CellCode, counts: Counts, columns: Sequence[str], name: str) -> Ints:
+    """The cell of each group that was counted, by its values in these columns, those of the code in their order.
+
+    Guarantees
+    ----------
+    As of :func:`placed`: a value of the table ``name`` that a scale does not know is refused.
+    """
+    places = map(counts.columns.index, columns)
+    told = zip(code.scales, places, strict=True)
+    atoms = [scale.atoms_of(counts.levels[at])[counts.codes[:, at]] for scale, at in told]
+    return _cells_of(code, np.column_stack(atoms), name)
 
 
 def _is_slow(table: Table, scale: Scale) -> bool:
@@ -116,7 +138,7 @@ def coded(table: Table, code: CellCode, found: PlacedTable | None = None) -> Tab
 
     Guarantees
     ----------
-    Rows, their order and all other columns stay. What is written of a row depends on its cell alone, and is the same
+    Rows, their order and all other columns stay. What is written of a row depends only on its cell, and is the same
     on every engine. A value that a scale does not know is refused, never guessed.
     """
     found = placed(table, code) if found is None else found

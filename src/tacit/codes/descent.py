@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
-# So many records go down together: what is known of them stays near the processor.
+# So many records go down together: what is known about them stays near the processor.
 _AT_ONCE = 1 << 15
 # Those that have arrived are left out now and then; to do it at every level would take longer.
 _LEVELS_BETWEEN = 4

@@ -75,7 +75,7 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
     Guarantees
     ----------
     Counted on the whole table: every cell has at least ``least`` records, or is the only one; in every cell each
-    log-lift is within its bounds (inside what is known, where that was said), but for what delta allows.
+    log-lift is within its bounds (inside what is known, where that was said), except for what delta allows.
     """
     found = count_for_code(table, asked, progress=progress)
     progress("choosing cells", None)
@@ -105,7 +105,7 @@ def _upper_alone(found: CountedAtoms, fine: CellCode, asked: CodeRequest) -> dic
 
 
 def _told_shares(code: CellCode, records: GroupedRecords) -> dict[str, float]:
-    """In which share of the records something is told of each column."""
+    """In which share of the records something is told about each column."""
     node, out = code.tree.leaf_of(records.codes), {}
     for at, name in enumerate(code.columns):
         which, parts = code.tree.parts_of(at)
@@ -129,7 +129,7 @@ def _placed(table: Table, code: CellCode, asked: CodeRequest, counts: Counts, at
     """The table with the cells of its records, which were counted; ``atoms`` are those of each group."""
     found = placed(_own(table, asked), code, own=True)
     if asked.weight is not None:
-        # Weights are summed in one order alone.
+        # Weights are summed in one order only.
         return found
     cell = code.places[code.tree.leaf_of(atoms)]
     return replace(found, counts={(None, *asked.hidden): counts_by_cell(counts, asked.hidden, cell)})

@@ -159,7 +159,7 @@ def _part() -> nw.Expr:
 def _scales(dealt: Table, table: Table, asked: CodeRequest) -> tuple[AnyScale, ...]:
     """Scales of the part that chooses, with the values that the rest has besides in lists.
 
-    Where a cut may be is then decided by the first part alone. A value that it lacks goes where its neighbours go.
+    Where a cut may be is then decided only by the first part. A value that it lacks goes where its neighbours go.
     """
     first = find_scales(_only(dealt), asked.columns, asked.levels)
     whole = find_scales(table, asked.columns, asked.levels)

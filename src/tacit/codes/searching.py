@@ -22,7 +22,6 @@ from tacit.codes.search.growing import grow
 from tacit.codes.search.records import GroupedRecords, SecretBound
 from tacit.codes.tree import CellTree, ColumnAtoms, Ints
 from tacit.document import Progress, silent
-from tacit.tables.columns import ROW
 from tacit.tables.counting import Counts
 from tacit.tables.table import Table
 
@@ -67,18 +66,19 @@ class CountedAtoms:
     step: int
 
     def bounds(self, asked: CodeRequest) -> list[SecretBound]:
-        """What may be told of each secret, as the search reads it."""
+        """What may be told about each secret, as the search reads it."""
         return [asked.claims[at].bound(values) for at, values in self.values]
 
 
 def count_for_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -> CountedAtoms:
     """Find the scales of a table and count its atoms; what is asked of each secret does not matter yet."""
     progress("looking at the columns", None)
-    scales = cast("tuple[AnyScale, ...]", find_scales(table, asked.columns, asked.levels))
+    beside = asked.beside if asked.weight is None else ()
+    scales = cast("tuple[AnyScale, ...]", find_scales(table, asked.columns, asked.levels, beside=beside))
     combinations, rows = prod(scale.size for scale in scales), table.row_count()
     step = 1 if combinations <= FEW_COMBINATIONS or rows <= MOST_WHOLE else -(-rows // DESIGN_RECORDS)
     progress("counting", None)
-    counts = counted_atoms(every(table, step) if step > 1 else table, scales, asked)
+    counts = counted_atoms(table.every(step) if step > 1 else table, scales, asked)
     records = grouped_records(counts, asked)[0]
     values = tuple((each.claim, each.values) for each in secret_orders(counts, asked))
     scales, places = naming_no_few(scales, records, asked.least)
@@ -133,15 +133,6 @@ def published(fine: CellCode, records: GroupedRecords, asked: CodeRequest) -> Ce
 def _sizes(records: GroupedRecords, column: int, atoms: int) -> NDArray[np.int64]:
     """How many records each atom of a column has."""
     return np.bincount(np.asarray(records.codes[:, column]), records.records, atoms).astype(np.int64)
-
-
-def every(table: Table, step: int) -> Table:
-    """Every so many-th row of a table."""
-    import narwhals as nw
-
-    with table.reading():
-        rows = table.engine.indexed(table.rows).filter(nw.col(ROW) % step == 0)
-    return table.with_rows(rows, table.columns)
 
 
 def grown(

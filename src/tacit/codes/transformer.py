@@ -1,4 +1,4 @@
-"""``Cells``: a transformer that tells of each record the ranges and groups of its cell."""
+"""``Cells``: a transformer that writes each record as the ranges and groups of its cell."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Cells(RecordsTransformer):
     Guarantees
     ----------
     For the training records ``epsilon_`` and ``least_`` are exact. Of other records of the same people nothing is
-    certified; for a release with a certificate use ``tacit.protect``. What is written depends on the cell alone, and
+    certified; for a release with a certificate use ``tacit.protect``. What is written depends only on the cell, and
     is true of the record, whether it was trained on or not; means stand for a range and are true of no single one.
     """
 
@@ -148,7 +148,7 @@ class Cells(RecordsTransformer):
         self.code_: CellCode = opened(code, room=self.unseen == "join")
 
     def transform(self, X: Any) -> Any:
-        """What is told of each record: a frame of the kind that came, or an array."""
+        """What is told about each record: a frame of the kind that came, or an array."""
         X = self._records(X)
         table = open_table(_arrow(X))
         told = coded(table, with_true_ends(table, self.code_))
@@ -191,7 +191,7 @@ def _numbered(values: NDArray[Any]) -> pa.Array:
 
 
 def _free(name: str, taken: Sequence[str]) -> str:
-    """A name that no column has; engines take names that differ by case alone for one."""
+    """A name that no column has; engines take names that differ only by case for one."""
     low = {each.lower() for each in taken}
     return name if name not in low else _free(f"{name}_", taken)
 

@@ -112,7 +112,7 @@ class ReadPost:
 
     @property
     def without_telling(self) -> str:
-        """What is said of a post none of whose pieces gives it away."""
+        """What is said about a post none of whose pieces gives it away."""
         return "no single word" if any(piece.secret is not None for piece in self.pieces) else "no known word"
 
 

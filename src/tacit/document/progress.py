@@ -1,6 +1,7 @@
 """How a verb says how far it is: which step it is at, and the share of that step alone.
 
-Nobody knows how long the steps that are to come will take, so no time left is worked out from it.
+Nobody knows how long the steps that are to come will take: a time left is of the step that is under way, by what it has
+taken so far, and only where it says its share.
 """
 
 from __future__ import annotations
@@ -11,11 +12,23 @@ __all__ = ["Progress", "silent", "step_words"]
 
 Progress = Callable[[str, float | None], None]
 
+# Before so many seconds, or so small a share, what is left would be a guess.
+SETTLED_SECONDS, SETTLED_SHARE = 3.0, 0.02
+
 
 def silent(stage: str, share: float | None) -> None:
     """The progress of those who do not watch."""
 
 
-def step_words(stage: str, share: float | None) -> str:
-    """A step and how much of it is done."""
-    return stage if share is None else f"{stage}: {share:.0%} of this step"
+def step_words(stage: str, share: float | None, seconds: float = 0.0) -> str:
+    """A step, how much of it is done, and what is left of it at the pace of the ``seconds`` since it began."""
+    told = stage if share is None else f"{stage}: {share:.0%} of this step"
+    if share is None or seconds < SETTLED_SECONDS or not SETTLED_SHARE <= share <= 1:
+        return told
+    return f"{told}, about {_duration(seconds * (1 - share) / share)} left of it"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 7200 else f"{round(seconds / 3600)} h"

@@ -126,7 +126,7 @@ def digits(value: float | None, significant: int, rounded: Rounding = "nearest")
 
     Guarantees
     ----------
-    Rounded up (down) the number written is not below (above) ``value``, but for a relative 1e-12 of arithmetic.
+    Rounded up (down) the number written is not below (above) ``value``, except for a relative 1e-12 of arithmetic.
     """
     if value is None or math.isnan(value):
         return UNKNOWN

@@ -52,7 +52,7 @@ class ClassifierLogLift(Blended):
         classifier: Any = None,
         *,
         calibrate: bool = True,
-        folds: int = 5,
+        folds: int | None = None,
         doubt: bool = True,
         random_state: Any = None,
         progress: Progress | None = None,

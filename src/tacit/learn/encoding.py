@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any, Literal
@@ -205,10 +206,7 @@ def cells_of_frame(frame: Any, *, as_category: frozenset[int]) -> RecordCells:
                 numbers = series.cast(nw.Float64).to_numpy()
             elif dtype == nw.Object:
                 numbers = _as_numbers(series.to_numpy())
-        if numbers is None and dtype == nw.String:
-            # Nothing but text and None.
-            numbers = np.array(series.to_list(), dtype=object)
-        elif numbers is None:
+        if numbers is None:
             numbers = _text(series.to_numpy() if dtype == nw.Object else np.array(series.to_list(), dtype=object))
         columns.append(numbers)
     return _cells(tuple(map(str, frame.columns)), columns)
@@ -261,6 +259,8 @@ def _as_numbers(column: NDArray[Any]) -> Floats | None:
 
 def _text(column: NDArray[Any]) -> NDArray[Any]:
     """Any values as text, missing ones as None."""
+    if column.dtype == object and set(map(type, column)) <= {str, type(None)}:
+        return column
     return np.array([None if is_missing(value) else str(value) for value in column], dtype=object)
 
 
@@ -294,8 +294,8 @@ def coerced(cells: RecordCells, encoder: Encoder) -> RecordCells:
 
 
 def _levels(column: NDArray[Any]) -> tuple[str, ...]:
-    values, counts = np.unique([value for value in column if value is not None], return_counts=True)
-    return tuple(str(value) for value in values[np.lexsort((values, -counts))])
+    counts = Counter(value for value in column if value is not None)
+    return tuple(sorted(counts, key=lambda value: (-counts[value], value)))
 
 
 def _codes(column: NDArray[Any], levels: tuple[str, ...]) -> Codes:

@@ -19,13 +19,13 @@ SUFFIX = ".tacit"
 OURS = frozenset(
     f"tacit.learn.{name}"
     for name in (
-        *("auto.AutoLogLift", "boosting.BoostedModel", "classifier.ClassifierLogLift", "classifier.ClassifierModel"),
+        *("auto.AutoLogLift", "boosted.deep.BoostedModel", "boosted.quick.TreesModel"),
+        *("classifier.ClassifierLogLift", "classifier.ClassifierModel"),
         *("counts.CountLogLift", "counts.CountTable", "crossfitting.candidates.NothingLearned"),
         *("crossfitting.crossfit.Ensemble", "crossfitting.crossfit.LearnerScore", "encoding.Encoder"),
         *("crossfitting.doubt.Doubt", "crossfitting.doubt.Tail"),
         *("linear.LinearModel", "nets.networks.NetworksModel", "nets.neural.NeuralLogLift"),
         *("nets.prefix_net.PrefixNetwork", "nets.prefixes.InputLayout", "nets.prefixes.PrefixLogLift"),
-        "trees.TreesModel",
     )
 )
 PLAIN = frozenset(

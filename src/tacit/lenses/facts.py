@@ -1,4 +1,4 @@
-"""What every answer says of its data: where the records came from, and what the secret is before any release."""
+"""What every answer says about its data: where the records came from, and what the secret is before any release."""
 
 from __future__ import annotations
 

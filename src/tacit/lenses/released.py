@@ -66,7 +66,7 @@ class ReleaseResult(Result):
         return replace(self, out=str(path), held=None)
 
     def place_tile(self, beside: str) -> doc.Tile:
-        """Where the release is, for the terminal alone."""
+        """Where the release is, only for the terminal."""
         if self.held is None:
             return doc.Tile("Release", doc.FilePath(self.out), beside, where="terminal")
         return doc.Tile("Release", "not saved yet", "save(path) puts it where you say", where="terminal")

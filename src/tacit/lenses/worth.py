@@ -29,7 +29,7 @@ def use_told(column: str, use: Codes, family: Family, records: BenchRecords) -> 
 
 
 def use_tile(use: CodedUse) -> doc.Tile:
-    """The use, beside what the originals tell of it."""
+    """The use, beside what the originals tell about it."""
     beside = sentence("{} from the originals, {} without looking", doc.Share(use.before), doc.Share(use.prior))
     return doc.Tile(f"{use.column} told right", doc.Share(use.after), beside)
 
@@ -77,7 +77,7 @@ def likeness_words(likeness: ImageLikeness) -> Sentence:
 
 
 def check_of_worth(name: str, found: Any, told: Any) -> Check:
-    """Whether numbers that were measured again are those of the certificate, but for their last digit."""
+    """Whether numbers that were measured again are those of the certificate, except for their last digit."""
     alike = type(found) is type(told) and all(
         math.isclose(getattr(found, each.name), getattr(told, each.name), rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)
         for each in fields(found)

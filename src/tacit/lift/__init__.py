@@ -1,4 +1,4 @@
-"""Numbers on joints and channels: what a release says of the secret, what may be said, and what is proved. Pure.
+"""Numbers on joints and channels: what a release says about the secret, what may be said, and what is proved. Pure.
 
 Everything public is imported from here: ``from tacit.lift import Joint, log_lift, watchdog, optimal``. The solvers load
 on first use, and SciPy with them.

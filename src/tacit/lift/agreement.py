@@ -1,4 +1,4 @@
-"""Is what was released what was claimed? Numbers that agree but for rounding."""
+"""Is what was released what was claimed? Numbers that agree up to rounding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The privacy funnel: the least I(S;Y) for a given I(X;Y), over all channels, not the watchdog's alone.
+"""The privacy funnel: the least I(S;Y) for a given I(X;Y), over all channels, not only the watchdog's.
 
 A channel is a way to split p(x) into posteriors q_k of weights w_k, and I(S;Y), I(X;Y) are linear in the weights. For a
 given set of posteriors the best weights are a linear program; better posteriors are priced by its dual, by descent from
@@ -68,7 +68,7 @@ def _entropies(rows: Matrix) -> Vector:
 
 
 def _costs(posteriors: Matrix, given_x: Matrix, worth: float) -> Vector:
-    """-H(S) + worth H(X) of every posterior: what the dual pays for it, but for its prices."""
+    """-H(S) + worth H(X) of every posterior: what the dual pays for it, except for its prices."""
     return np.asarray(worth * _entropies(posteriors) - _entropies(posteriors @ given_x.T))
 
 

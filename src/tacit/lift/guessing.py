@@ -147,7 +147,7 @@ def sampled_leakage(channel: ArrayLike, counts: ArrayLike, *, delta: float) -> f
     ----------
     With probability at least 1 - delta over the sample, no output's pointwise maximal leakage under the true prior is
     larger. The ball is that of Weissman et al.: L1 distance sqrt(2 log((2^k - 2) / delta) / n) for k secrets. It bounds
-    the upper side alone, and knows nothing of columns between the secret and the release: for those see
+    the upper side only, and knows nothing of columns between the secret and the release: for those see
     ``certify_counts``.
     """
     rows = np.apply_along_axis(checked_probabilities, 1, np.atleast_2d(np.asarray(channel, dtype=np.float64)), "a row")

@@ -25,5 +25,5 @@ def _three_digits(value: float, rounded: Callable[[float], int]) -> str:
     if value <= 0 or not math.isfinite(value):
         return f"{value:g}"
     unit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    # A value that is a round number but for rounding stays one.
+    # A value that is a round number up to rounding stays one.
     return f"{rounded(round(value / unit, 6)) * unit:.3g}"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # that opens with nothing has its answer in the sections, of which so many are shown.
 MOST_OPEN, MOST_ANSWERS = 1, 6
 _LEFT_OUT = "Notebooks are often passed on, so people's records are left out. write_report() writes them to a page."
-# What notebooks say of their colours; their readers may have chosen others than for the rest of the screen.
+# What notebooks say about their colours; their readers may have chosen others than for the rest of the screen.
 DARK = ':is([data-jp-theme-light="false"], [theme="dark"], .vscode-dark, .vscode-high-contrast)'
 LIGHT = '[data-jp-theme-light="true"], [theme="light"], .vscode-light'
 # Notebooks style whatever is in them: all of it is taken back, and our own rules weigh more than that does.

@@ -344,7 +344,7 @@ def cells(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class SettingFacts:
-    """What a field of a request says of itself: its kind, its help, the lenses it is for, and a short option."""
+    """What a field of a request says about itself: its kind, its help, the lenses it is for, and a short option."""
 
     kind: Kind
     help: str

@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 # More combinations than this do not fit the memory of a small machine, and each would hold hardly a record.
 MAX_GROUPS = 5_000_000
 MAX_CELLS = 50_000_000
+# Counts of no more groups than this are kept with their table, and answer what is asked of fewer columns.
+MOST_REMEMBERED = 500_000
+# Combinations are few if so many rows of a sample share each.
+SHARED = 2
+# Rows looked at to see whether nearly all are different; if so they are counted in the engine before they are brought.
+FIRST_LOOK, NEARLY_ALL = 20_000, 0.9
+
+
+class TooManyValues(DataError):
+    """There are more combinations of values, or pairs with secrets, than can be counted one by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +83,7 @@ class Counts:
         secrets, s = self.symbols(secret)
         symbols, x = self.symbols(released)
         if len(secrets) * len(symbols) > MAX_CELLS:
-            raise DataError(
+            raise TooManyValues(
                 f"{len(secrets):,} secrets x {len(symbols):,} released values are more than {MAX_CELLS:,} cells: "
                 "bin numbers, or leave out columns with many values"
             )
@@ -82,6 +92,24 @@ class Counts:
         matrix = np.bincount(s * len(symbols) + x, weights=self.weight, minlength=len(secrets) * len(symbols))
         shaped = matrix.reshape(len(secrets), len(symbols))
         return Joint.from_counts(shaped, secrets=secrets.labels(), released=symbols.labels()), symbols
+
+    def by(self, columns: Sequence[str]) -> Counts:
+        """The records by some of the columns, in the order given."""
+        symbols, group = self.symbols(columns)
+        records = np.zeros(len(symbols), np.int64)
+        np.add.at(records, group, self.records)
+        weight = np.bincount(group, self.weight, len(symbols)).astype(np.float64)
+        return Counts(symbols.columns, symbols.levels, symbols.codes, records, weight, self.effective_records)
+
+    def values(self, column: str) -> NDArray[Any]:
+        """The value of each group in one column."""
+        at = self._position(column)
+        return np.array([*self.levels[at], None], dtype=object)[self.codes[:, at]]
+
+    def agrees(self, other: Counts) -> bool:
+        """Whether the same values, whatever their columns are called, occur as often."""
+        same = self.levels == other.levels and np.array_equal(self.codes, other.codes)
+        return same and np.array_equal(self.records, other.records)
 
     def _position(self, name: str) -> int:
         if name not in self.columns:
@@ -102,7 +130,7 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
 
     Guarantees
     ----------
-    The result is the same on every engine, whatever the number of threads or partitions, but for the rounding of sums
+    It is the same on every engine, whatever the number of threads or partitions, except for the rounding of sums
     of weights that are no whole numbers. Missing is a value of its own; NaN is missing; -0.0 is 0.0.
     A record of weight 0 is refused: it would be written, and nobody would have counted what it tells.
     """
@@ -110,9 +138,12 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
     if not columns:
         raise ArgumentError("name at least one column to count")
     table.require_countable(columns)
+    known = counted_before(table, columns) if weight is None else None
+    if known is not None:
+        return known
+    if _is_too_many(table, columns):
+        raise _too_many(table, columns)
     groups = _grouped(table, columns, weight)
-    records = groups.column("n").to_numpy().astype(np.int64)
-    weights = groups.column("weight").to_numpy().astype(np.float64) if weight else records.astype(np.float64)
     if weight and (bad := int(groups.column("bad").to_numpy().sum())):
         raise DataError(
             f"column '{weight}' has {bad:,} weights that are missing, 0, negative or not finite: fix them, or leave "
@@ -127,17 +158,52 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
         else encoded(groups.column(f"c{at}"), name, table[name].order)
         for at, name in enumerate(columns)
     ]
+    found = counts_of(groups, columns, read)
+    if weight and not (0 < found.effective_records < math.inf):
+        raise DataError(f"the weights in column '{weight}' are too small or too large to be added up: rescale them")
+    if weight is None and not brought and len(found.codes) <= MOST_REMEMBERED:
+        table.remembered.append(found)
+    return found
+
+
+def counts_of(
+    groups: pa.Table, columns: Sequence[str], read: Sequence[tuple[tuple[Any, ...], NDArray[np.integer]]]
+) -> Counts:
+    """The counts of groups as an engine gives them: ``n``, and sums where weighed. ``read`` are the encoded columns."""
+    records = groups.column("n").to_numpy().astype(np.int64)
+    weighted = "weight" in groups.column_names
+    weights = groups.column("weight").to_numpy().astype(np.float64) if weighted else records.astype(np.float64)
     codes, inverse = in_order(np.column_stack([code for _, code in read]).astype(np.int64, copy=False))
     # NaN and null, or 0.0 and -0.0, come from the engine as two groups and are one here.
     summed = np.bincount(inverse, weights=weights, minlength=len(codes)).astype(np.float64)
     whole = np.zeros(len(codes), np.int64)
     np.add.at(whole, inverse, records)
-    levels = tuple(levels for levels, _ in read)
-    squares = float(groups.column("squares").to_numpy().sum()) if weight else float(records.sum())
+    squares = float(groups.column("squares").to_numpy().sum()) if weighted else float(records.sum())
     effective = (float(weights.sum()) / math.sqrt(squares)) ** 2 if squares > 0 else 0.0
-    if weight and not (0 < effective < math.inf):
-        raise DataError(f"the weights in column '{weight}' are too small or too large to be added up: rescale them")
+    levels = tuple(levels for levels, _ in read)
     return Counts(tuple(columns), levels, codes, whole, summed, effective)
+
+
+def counted_before(table: Table, columns: Sequence[str]) -> Counts | None:
+    """How many records have each combination of values of ``columns``, if counts of the table that are kept tell."""
+    for known in table.remembered:
+        if set(columns) <= set(known.columns):
+            return known if known.columns == tuple(columns) else known.by(columns)
+    return None
+
+
+def counted_whole(table: Table, columns: Sequence[str], *, look: int) -> None:
+    """Count the combinations of ``columns`` once for all who ask, where ``look`` rows say that they are few.
+
+    Of tables that are no larger nothing is counted: they are read in no time.
+    """
+    if table.row_count() > look and few_combinations(table.thinned(look).sample(columns, look)):
+        count(table, columns)
+
+
+def few_combinations(sample: pa.Table) -> bool:
+    """Whether many rows of a sample share each combination of values."""
+    return sample.group_by(sample.column_names).aggregate([]).num_rows * SHARED <= sample.num_rows
 
 
 def distinct_counts(table: Table, columns: Sequence[str]) -> dict[str, int]:
@@ -149,6 +215,9 @@ def distinct_counts(table: Table, columns: Sequence[str]) -> dict[str, int]:
 
     columns = list(columns)
     table.require_countable(columns)
+    known = counted_before(table, columns)
+    if known is not None:
+        return {name: len(levels) for name, levels in zip(columns, known.levels, strict=True)}
     brought = table.brought(columns)
     if brought is not None:
         return {name: len(_encoded_once(table, brought.column(name), name)[0]) for name in columns}
@@ -245,12 +314,27 @@ def _microseconds(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
         raise DataError(f"column '{name}' has times finer than a microsecond: round them") from error
 
 
-def _too_many(table: Table, columns: list[str]) -> DataError:
+def _is_too_many(table: Table, columns: list[str]) -> bool:
+    """Whether there are more combinations than may be brought; counted, in the engine, only where that may be."""
+    import narwhals as nw
+
+    if table.row_count() <= MAX_GROUPS or table.brought(columns) is not None:
+        return False
+    first = table.head(columns, FIRST_LOOK)
+    seen = [encoded(first.column(name), name)[1] for name in columns]
+    if len(in_order(np.column_stack(seen))[0]) <= NEARLY_ALL * first.num_rows:
+        return False
+    rows, names = table.plainly(columns)
+    groups = rows.group_by(*names).agg(nw.len().alias("n")).select(nw.len().alias("groups"))
+    return int(table.collected(groups).column("groups")[0].as_py()) > MAX_GROUPS
+
+
+def _too_many(table: Table, columns: list[str]) -> TooManyValues:
     sample = table.sample(columns, 10_000)
     values = {name: len(sample.column(name).unique()) for name in columns}
     most = sorted(columns, key=lambda name: -values[name])[:3]
     named = ", ".join(f"'{name}'" for name in most)
-    return DataError(
+    return TooManyValues(
         f"the columns of {table.name} have more than {MAX_GROUPS:,} combinations of values: bin or leave out those "
         f"with most values, {named}"
     )

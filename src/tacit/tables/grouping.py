@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.errors import ArgumentError
-from tacit.tables.counting import Counts, count
+from tacit.tables.counting import Counts, count, counted_before
 from tacit.tables.rewriting import scores
 from tacit.tables.table import Table
 
@@ -77,8 +77,11 @@ def group_sizes(table: Table, columns: Sequence[str], secret: Sequence[str] = ()
     if not columns:
         raise ArgumentError("name at least one column to group by")
     table.require_countable([*columns, *secret])
-    if table.brought([*columns, *secret]) is not None:
-        return _here(count(table, [*columns, *secret]), columns, secret, least)
+    known = counted_before(table, [*columns, *secret])
+    if known is None and table.brought([*columns, *secret]) is not None:
+        known = count(table, [*columns, *secret])
+    if known is not None:
+        return _here(known, columns, secret, least)
     if not secret:
         rows, names = _rows(table, columns)
         groups = rows.group_by(*names).agg(nw.len().alias("n"))

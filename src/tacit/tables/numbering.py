@@ -1,4 +1,4 @@
-"""Columns of whole numbers become one number a row, which this process makes of them."""
+"""Columns of whole numbers become one number per row, which this process makes of them."""
 
 from __future__ import annotations
 

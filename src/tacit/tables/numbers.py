@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.errors import DataError, Setting, sentence
 from tacit.tables.columns import ROW, Column
-from tacit.tables.table import Table
+from tacit.tables.table import WIDE, Table, batched
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -52,11 +52,13 @@ def in_numbers(table: Table, column: str) -> Table:
 
 def refuse_non_numbers(table: Table, columns: Sequence[str]) -> None:
     """Raise a DataError for a column with text that is no number, with how many there are."""
+    for texts in batched((name for name in columns if table[name].dtype == "String"), WIDE):
+        _refuse_texts(table, texts)
+
+
+def _refuse_texts(table: Table, texts: Sequence[str]) -> None:
     import narwhals as nw
 
-    texts = [name for name in columns if table[name].dtype == "String"]
-    if not texts:
-        return
     rows, names = table.plainly(texts)
     counted: list[Any] = []
     for name in names:

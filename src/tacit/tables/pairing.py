@@ -13,6 +13,8 @@ from typing import IO, Any
 import numpy as np
 
 from tacit.errors import ArgumentError, DataError
+from tacit.tables.columns import plain_names
+from tacit.tables.counting import MOST_REMEMBERED, Counts, counts_of, encoded
 from tacit.tables.rewriting import with_symbol
 from tacit.tables.symbols import Codes, Symbols, in_order
 from tacit.tables.table import Table
@@ -49,6 +51,29 @@ def paired(original: Table, release: Table, *, secrets: Symbols, values: Symbols
     secret, value, output = combinations[:, counted]
     as_value = np.append(outputs.positions_in(values), -1)[output]
     return Pairs(secret, value, np.where(output < 0, len(outputs), output), as_value, records[counted])
+
+
+def counted_beside(table: Table, columns: Sequence[str], other: Table, names: Sequence[str]) -> Counts | None:
+    """Count the combinations of values of some columns of a table and of some of another, row i with row i.
+
+    The columns are called c0, c1, ..., those of the other table last. None where the engine cannot tell in one pass
+    through both, or where there are more than can be held.
+
+    Guarantees
+    ----------
+    Those of ``count``. Tables of different numbers of rows are a DataError.
+    """
+    table.require_countable(columns)
+    other.require_countable(names)
+    with table.reading(), other.reading():
+        groups = table.engine.counted_beside(table.rows, columns, other.engine, other.rows, names, MOST_REMEMBERED + 1)
+    if groups is None or groups.num_rows > MOST_REMEMBERED:
+        return None
+    if table.row_count() != other.row_count():
+        raise _not_of_one(other, other.row_count(), table, table.row_count())
+    both = [*(table[name] for name in columns), *(other[name] for name in names)]
+    read = [encoded(groups.column(at), column.name, column.order) for at, column in enumerate(both)]
+    return counts_of(groups, plain_names(both), read)
 
 
 def side_by_side(tables: Sequence[tuple[Table, Symbols]]) -> tuple[Codes, Codes]:
@@ -109,11 +134,13 @@ def _keep(tables: Sequence[tuple[Table, Symbols]], files: Sequence[IO[bytes]], k
                 files[at].write(numbers.astype(kinds[at]).tobytes())
         expected = rows if own is first else expected
         if rows != expected:
-            raise DataError(
-                f"{own.name} has {rows:,} rows and {first.name} has {expected:,}: they are not of one table"
-            )
+            raise _not_of_one(own, rows, first, expected)
     for file in files:
         file.seek(0)
+
+
+def _not_of_one(table: Table, rows: int, other: Table, expected: int) -> DataError:
+    return DataError(f"{table.name} has {rows:,} rows and {other.name} has {expected:,}: they are not of one table")
 
 
 def _batches(files: Sequence[IO[bytes]], kinds: Sequence[np.dtype[Any]]) -> Iterator[Codes]:

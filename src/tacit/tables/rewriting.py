@@ -35,7 +35,7 @@ def rewrite(table: Table, symbols: Symbols, *, merged: ArrayLike, replacement: A
     Guarantees
     ----------
     Rows, their order, the columns and their types stay; so does every cell of a row that is kept and of a column that
-    is not released, but for numbers: NaN is written as missing and -0.0 as 0.0, as they are counted. The same key gives
+    is not released, except numbers: NaN is written as missing and -0.0 as 0.0, as they are counted. The same key gives
     the same rows on every engine and partitioning. The probability of each replacement is within 2^-60 of what was
     asked, were SHA-256 with an unknown key uniform.
     """
@@ -66,9 +66,9 @@ def redraw(table: Table, symbols: Symbols, *, channel: Any, key: bytes | None = 
     Each output's probability is within 2^-60 of its entry of the channel, divided by the sum of its row, and rows are
     drawn independently, were SHA-256 with an unknown key uniform; an output of probability zero never occurs. A symbol
     whose row has no entry but its own is kept. Rows, their order, the columns and their types stay, and so does every
-    cell of a row that is kept and of a column that is not released, but for numbers: NaN is written as missing and -0.0
+    cell of a row that is kept and of a column that is not released, except numbers: NaN is written as missing and -0.0
     as 0.0, as they are counted. The same key gives the same rows on every engine and partitioning. A table that is
-    drawn twice needs two keys: with one, the second draw of a row would tell of the first.
+    drawn twice needs two keys: with one, the second draw of a row would tell about the first.
     """
     _check_columns(table, symbols)
     return _drawn(table, symbols, draws_by_channel(channel, len(symbols)), new_key() if key is None else key)

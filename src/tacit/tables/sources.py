@@ -62,7 +62,7 @@ def open_table(
     -----
     CSV cells are read as the text they are: ``007`` stays ``007``; an empty cell is missing, a quoted empty cell is
     empty text. Times in JSON are read as text for the same reason. A JSON column of mixed types is refused.
-    Column names that differ by case alone are refused, because DuckDB and Spark take them for one.
+    Column names that differ only by case are refused, because DuckDB and Spark take them for one.
     """
     if isinstance(source, Table):
         engine_class(engine)
@@ -108,7 +108,7 @@ def _open_postgres(address: str, engine: str, memory: str | None, **said: str | 
     chosen = chosen_table(server.shown, server.tables(), wanted and wanted.removeprefix("public."))
     rows, kinds = server.opened(chosen)
     name = f"{server.shown}::{chosen}"
-    opened = _table(Opened(rows, name), server, "postgres", address=name)
+    opened = _table(Opened(rows, name, notes=server.notes), server, "postgres", address=name)
     columns = tuple(
         replace(column, kind=kind or column.kind) for column, kind in zip(opened.columns, kinds, strict=True)
     )

@@ -17,6 +17,7 @@ from tacit.tables.engines import Engine
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from tacit.tables.counting import Counts
     from tacit.tables.engines.protocol import Rows
 
 Stamp = tuple[int, int, int, int, int]
@@ -138,6 +139,9 @@ class Table:
         other, kept, here = self.with_rows(rows, columns), set(same), self._brought
         parts = ({name: each for name, each in part.items() if name in kept} for part in (here.columns, here.encoded))
         vars(other)["_brought"] = BroughtColumns(*parts)
+        vars(other)["remembered"] = [each for each in self.remembered if kept.issuperset(each.columns)]
+        if kept.issuperset(other.names):
+            vars(other)["_thinned"] = self._thinned
         if "_row_count" in vars(self):
             vars(other)["_row_count"] = self._row_count
         return other
@@ -203,6 +207,40 @@ class Table:
         with self.reading():
             return self.changed(self.engine.held(self.rows), self.columns, same=self.names)
 
+    @cached_property
+    def remembered(self) -> list[Counts]:
+        """What was counted of the table before, without weights: its rows stay as they are."""
+        return []
+
+    @cached_property
+    def _thinned(self) -> dict[int, Table]:
+        """Every so many-th row, where that was worked out before."""
+        return {}
+
+    def thinned(self, rows: int) -> Table:
+        """The table with the rows that :meth:`sample` gives, worked out once and kept."""
+        step = self._step(rows)
+        if step == 1:
+            return self
+        if step not in self._thinned:
+            some = self.every(step)
+            with self.reading():
+                self._thinned[step] = self.with_rows(self.engine.held(some.rows), self.columns)
+        return self._thinned[step]
+
+    def every(self, step: int) -> Table:
+        """Every so many-th row of the table; nothing is read yet."""
+        import narwhals as nw
+
+        with self.reading():
+            rows = self.engine.indexed(self.rows).filter(nw.col(ROW) % step == 0)
+        return self.with_rows(rows, self.columns)
+
+    def _step(self, rows: int) -> int:
+        if rows < 1:
+            raise ArgumentError(f"a sample needs at least one row, not {rows}")
+        return max(1, -(-self.row_count() // rows))
+
     def row_count(self) -> int:
         """Number of rows, counted once: they stay as they are."""
         return self._row_count
@@ -211,6 +249,8 @@ class Table:
     def _row_count(self) -> int:
         import narwhals as nw
 
+        if self.remembered:
+            return int(self.remembered[0].records.sum())
         with self.reading():
             counted = self.engine.counted(self.rows, [], [], 1)
         if counted is None:
@@ -222,17 +262,17 @@ class Table:
 
         Guarantees
         ----------
-        The rows depend on the number of rows alone, so that a table and its release give the same ones.
+        The rows depend only on the number of rows, so that a table and its release give the same ones.
         """
         import narwhals as nw
         import pyarrow as pa
 
-        if rows < 1:
-            raise ArgumentError(f"a sample needs at least one row, not {rows}")
-        step = max(1, -(-self.row_count() // rows))
+        step = self._step(rows)
         whole = self.brought(columns)
         if whole is not None:
             return whole if step == 1 else whole.take(pa.array(range(0, whole.num_rows, step)))
+        if step in self._thinned:
+            return self._thinned[step].sample(columns, rows)
         plain, names = self.plainly(columns)
         with self.reading():
             placed = self.engine.indexed(plain)
@@ -285,6 +325,13 @@ class Table:
         names = (part.relative_to(self.path).as_posix() for part in self.parts)
         lines = "".join(f"{digest}  {name}\n" for name, digest in zip(names, digests, strict=True))
         return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def batched(names: Iterable[str], size: int) -> Iterator[list[str]]:
+    """Names, so many at a time."""
+    several = list(names)
+    for start in range(0, len(several), size):
+        yield several[start : start + size]
 
 
 def _digest(path: Path) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from tacit.errors import ArgumentError, SourceError
 from tacit.tables.engines.duckdb.connections import reading
+from tacit.tables.engines.duckdb.sql import in_texts
 from tacit.tables.formats import FORMATS, ending_of, written_as
 from tacit.tables.table import Table
 
@@ -31,7 +32,7 @@ def suffix_for(like: Table) -> str:
 
 
 def told_of_writing(like: Table) -> tuple[str, ...]:
-    """What a reader would want to know of a release of this table: where its form is not that of the original."""
+    """What a reader would want to know about a release of this table: where its form is not that of the original."""
     told, format = [], FORMATS.get(like.format)
     title = "a table of PostgreSQL" if format is None and like.address else None
     if format is not None and not format.written:
@@ -54,8 +55,11 @@ def write_table(table: Table, path: str | os.PathLike[str], *, like: Table) -> N
     """
     target = Path(path)
     spooled = table.engine.spooled(table.rows, table.names)
+    format = written_as(like.format)
+    # What was enumerated on the way has no label that is not released; an enumeration of somebody else's may.
+    own = [column.name for column in table.columns if column.dtype == "String"] if format.enumerated else []
     with table.reading(), spooled as relation, reading(str(target)), os_errors(target):
-        written_as(like.format).write(relation, target, like)
+        format.write(in_texts(relation, own), target, like)
 
 
 def refuse_source(source: Any, target: str | os.PathLike[str] | None, what: str) -> None:

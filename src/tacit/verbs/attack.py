@@ -54,8 +54,8 @@ def attack(
     labels : path, optional
         Of images in a folder: the CSV with their labels.
     known : column or columns, optional
-        What the adversary who links knows of a person. By default all released columns but the one that says most about
-        the secret; all released columns are always tried, too.
+        What the adversary who links knows about a person. By default all released columns but the one that says most
+        about the secret; all released columns are always tried, too.
     group : column, optional
         Whose each record is. All of one person's stay on one side of every split.
     without : name or names, optional

@@ -169,7 +169,7 @@ def _private(folder: Path) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:
 
 
 def _claim(seen: VerifyResult, *, verified: bool) -> PolicyCheck:
-    """Whether the release is as it was certified; without the original, but for what takes the original."""
+    """Whether the release is as it was certified; without the original, except for what takes the original."""
     from tacit.release.checks import RECOMPUTED
     from tacit.release.policy.lines import PolicyCheck
 

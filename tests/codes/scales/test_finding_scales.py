@@ -354,7 +354,7 @@ def test_too_many_values_are_refused_with_ways_out(monkeypatch):
     monkeypatch.setattr(looking, "FEW_VALUES", 50)
     table = open_table(pa.table({"name": [f"name {at}" for at in range(60)]}))
     with pytest.raises(DataError, match=r"column 'name' of .* has more than 50 different values") as caught:
-        find_scales(table, ["name"])
+        find_scales(table, ["name"], {"name": "values"})
     told = caught.value.told(COMMAND_LINE)
     assert all(way in told for way in ("--drop name", "--levels name=prefix:3", "--levels name=whole"))
     assert find_scales(table, ["name"], {"name": "prefix:6"})[0].size == 10

@@ -20,7 +20,7 @@ from tacit.lenses.table.families import Lookup
 @pytest.fixture(scope="module")
 def attacked(tmp_path_factory: pytest.TempPathFactory) -> object:
     folder = tmp_path_factory.mktemp("attack")
-    people = write_csv(folder / "people.csv", clinic(6000))
+    people = write_csv(folder / "people.csv", clinic(many(3000, 6000)))
     protect(people, secret="illness", epsilon=0.4, out=folder / "release", random_state=0)
     return attack(folder / "release", against=people)
 
@@ -74,7 +74,7 @@ def test_a_release_that_tells_the_secret_breaks_the_promise(tmp_path: Path) -> N
 @pytest.fixture(scope="module")
 def hardly_trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("hardly")
-    people = write_csv(folder / "people.csv", clinic(6000))
+    people = write_csv(folder / "people.csv", clinic(many(3000, 6000)))
     protect(people, secret="illness", epsilon=2, out=folder / "release", random_state=0)
     return folder / "release", people
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hospital import hospital
-from sizes import many
+from sizes import few, many
 from tables_of_people import read_csv, write_csv
 from tacit import ArgumentError, DataError, attack, protect, verify
 from tacit.release.levels import read_code
@@ -142,7 +142,7 @@ def test_levels_that_say_something_else_are_found_out(folder: Path, release: Pat
         verify(release, against=folder / "stays.csv")
 
 
-@pytest.mark.parametrize("change", [{"attained_epsilon": 0.1}, {"known": ["age"]}, {"secret_values": ["B20"]}])
+@pytest.mark.parametrize("change", few([{"known": ["age"]}, {"secret_values": ["B20"]}, {"attained_epsilon": 0.1}]))
 def test_an_edited_certificate_is_found_out(folder: Path, release: Path, change: dict[str, Any]) -> None:
     paper = release / "certificate.json"
     paper.write_text(json.dumps({**json.loads(paper.read_text()), **change}))

@@ -158,7 +158,7 @@ def test_no_value_of_few_people_is_in_the_channel_nor_in_the_counts(folder: Path
 
 
 def test_a_release_that_draws_nothing_publishes_no_channel(folder: Path, tmp_path: Path) -> None:
-    for how in ("merge", "suppress"):
+    for how in ("merge", "suppress")[: many(1, 2)]:
         made = protect(folder / "people.csv", secret="illness", epsilon=0.5, replacement=how, out=tmp_path / how)
         assert made.certificate.output.channel_sha256 is None
         assert not (tmp_path / how / "channel.json").exists()

@@ -557,7 +557,15 @@ def test_columns_that_read_the_same_in_every_row_are_named(keeps: ReaderKeeps) -
     blocks = keeping_section(keeps, ["age", "trade"]).blocks
     told = [str(block.text) for block in blocks if isinstance(block, doc.Paragraph)]
     assert "Not told at all, the same in every row: age, trade. What is kept of them, other columns tell." in told
-    assert not any("nowhere" in str(block) for block in keeping_section(keeps).blocks)
+    assert not any("Not told at all" in str(block) for block in keeping_section(keeps).blocks)
+
+
+def test_a_wide_table_shows_the_column_that_was_named_to_be_of_use(keeps: ReaderKeeps) -> None:
+    score, some = keeps.use[0], keeps.columns[0]
+    wide = replace(keeps, columns=(*(replace(some, name=f"c{at}") for at in range(20)), replace(some, name=score.name)))
+    last = {uses: f"{score.name} {some.kept:.1%}" in " ".join(str(KeptAlone(replace(wide, uses=uses))).split())
+            for uses in ("named", "in turn")}  # fmt: skip
+    assert last == {"named": True, "in turn": False}
 
 
 def test_the_answer_says_why_nothing_was_predicted(keeps: ReaderKeeps) -> None:

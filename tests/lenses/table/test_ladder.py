@@ -56,7 +56,7 @@ def asked(source: Any, words: Mapping[str, Any], **further: Any) -> Ladder:
     return ladder(Question(source, **of(Question)), Bound(**of(Bound)), Making(**of(Making)), **further)
 
 
-@pytest.mark.parametrize("case", few(CASES, 3))
+@pytest.mark.parametrize("case", few(CASES, 2))
 def test_protect_at_the_epsilon_of_a_rung_gives_what_the_rung_says(
     case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 import tacit
+from sizes import many
+from tacit.codes.scales import looking
+from tacit.codes.scales.encoding import atoms_table
+from tacit.codes.scales.finding import find_scales
+from tacit.codes.scales.kinds.beginnings import BeginningScale
+from tacit.errors import DataError
+from tacit.lenses.table import audit as table_audit
 from tacit.lenses.table.findings import column_groups
+from tacit.lenses.table.ladder import suggesting
 from tacit.lenses.table.ladder.guessing import Guesser, guessed_by, most_records
 from tacit.lift import shuffles
+from tacit.tables import counting, open_table
 from tacit.tables.symbols import Symbols, in_order
 
 
@@ -32,17 +42,20 @@ def test_fewer_records_are_looked_at_of_a_wide_table() -> None:
     assert [most_records(columns) for columns in (5, 12, 40, 200, 5_000)] == [20_000, 20_000, 20_000, 4_000, 1_000]
 
 
-def test_the_audit_of_a_wide_table_tries_no_release_and_says_so() -> None:
+def test_the_audit_of_a_wide_table_tries_no_release_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Beyond 100 columns; in the short form beyond 45, which are audited in less than half the time.
+    width = many(45, 101)
+    monkeypatch.setattr(suggesting, "TOO_WIDE", min(width, suggesting.TOO_WIDE))
     rng = np.random.default_rng(0)
     secret = rng.integers(0, 2, 60)
-    columns = {f"c{at}": [f"v{value}" for value in rng.integers(0, 2 + at % 3, 60)] for at in range(101)}
+    columns = {f"c{at}": [f"v{value}" for value in rng.integers(0, 2 + at % 3, 60)] for at in range(width)}
     table = pa.table(
         {"secret": [f"s{value}" for value in secret], **columns, "told": [f"t{value}" for value in secret]}
     )
     result = tacit.audit(table, secret="secret")
     assert result.ladder.rungs == ()
     assert result.suggestion.epsilon is None
-    assert "No release was tried: with 102 released columns" in str(result.suggestion.sentence)
+    assert f"No release was tried: with {width + 1} released columns" in str(result.suggestion.sentence)
     loudest = max(result.column_leaks, key=lambda leak: leak.alone)
     assert loudest.name == "told"
     assert loudest.alone_verdict == "leak"
@@ -78,3 +91,40 @@ def test_an_audit_in_which_no_column_stands_out_tries_no_change() -> None:
     result = tacit.audit(pa.table({"secret": [s for s, _ in rows], "x": [x for _, x in rows]}), secret="secret")
     assert result.fixes is not None
     assert result.fixes.effects == ()
+
+
+def test_a_table_of_too_many_combinations_is_measured_on_some_records_and_says_so(monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr(counting, "MAX_GROUPS", 1_000)
+    monkeypatch.setattr(table_audit, "MOST_SAMPLED", 400)
+    rng = np.random.default_rng(0)
+    secret = rng.integers(0, 2, 2_000)
+    codes = [f"{'am'[value]}{at:05d}" for at, value in zip(rng.permutation(2_000), secret, strict=True)]
+    table = pa.table(
+        {"secret": [f"s{value}" for value in secret], "code": [*codes[:-1], codes[0]], "age": [30] * 2_000}
+    )
+    result = tacit.audit(table, secret="secret")
+    assert result.answer is not None
+    assert "risks and measures are of 400 of 2,000 records" in result.answer.basis
+    assert result.source.records == sum(int(each.weight) for each in result.secrets) == 2_000
+    assert result.found is not None
+    assert result.found.sets[0].sizes.people == 2_000
+    assert result.found.sets[0].sizes.unique == 1_998
+    with pytest.raises(DataError, match="more than 1,000 combinations"):
+        tacit.audit(table, secret="secret", scores=tmp_path / "scores.csv")
+
+
+def test_very_many_texts_are_told_in_stretches_of_their_order(monkeypatch) -> None:
+    monkeypatch.setattr(looking, "MOST_VALUES", 1_500)
+    texts = [f"{'xä'[at % 2]}{at:05d}" for at in range(1_998)] + [None, ""]
+    table = open_table(pa.table({"code": texts}))
+    (scale,) = find_scales(table, ["code"])
+    assert isinstance(scale, BeginningScale)
+    assert 150 < scale.size <= 257
+    assert scale.has_missing
+    atoms = scale.atoms_of(texts)
+    assert atoms_table(table, [scale]).sample(["code"], 2_000).column(0).to_pylist() == atoms.tolist()
+    # About as many in each; what begins a stretch is no whole text of the table.
+    assert np.bincount(atoms)[:-1].max() < 40
+    assert not set(scale.starts) & set(texts)
+    with pytest.raises(DataError, match="too many for groups"):
+        find_scales(table, ["code"], {"code": "values"})

@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.stats import hypergeom
 
 import tacit
-from sizes import few
+from sizes import few, many
 from tacit import audit, protect, report, verify
 from tacit.errors import ArgumentError, ColumnError, DataError, EngineError, SourceError
 from tacit.learn import TermLogLift, beginnings
@@ -317,7 +317,7 @@ def test_a_mask_that_could_be_a_word_is_refused(mask: str) -> None:
 @pytest.fixture(scope="module")
 def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("posts")
-    write(folder / "posts.csv", corpus(leak=1.0))
+    write(folder / "posts.csv", corpus(many(300, 600), leak=1.0))
     protect(folder / "posts.csv", text="text", secret="party", epsilon=0.4, out=folder / "out", keep="place")
     return folder
 
@@ -364,7 +364,7 @@ def test_verify_recomputes_what_can_be_and_finds_what_was_changed(release: Path,
     data = bad / "data.csv"
     data.write_text(data.read_text("utf-8").replace("word3", "word4", 1), "utf-8")
     failed = {check.name for check in verify(bad, against=release / "posts.csv").checks if check.passed is False}
-    other = {"released data is the data certified", "texts are the originals but for masked words"}
+    other = {"released data is the data certified", "texts are the originals except for masked words"}
     assert failed == {*other, "file is written plainly"}
 
 
@@ -399,8 +399,8 @@ def test_the_secret_is_kept_by_its_own_word_alone(posts: dict[str, list[str]], t
 # ---- commands ----------------------------------------------------------------------------------------------------
 
 
-def test_the_whole_job_from_posts_to_a_verified_release(run: Run, posts: dict[str, list[str]]) -> None:
-    write(Path("posts.csv"), posts)
+def test_the_whole_job_from_posts_to_a_verified_release(run: Run) -> None:
+    write(Path("posts.csv"), corpus(many(300, 600)))
     code, out, err = run(
         "audit", "posts.csv", "--text", "text", "--secret", "party", "--report", "a.html", "--save-model", "m.tacit"
     )
@@ -421,7 +421,7 @@ def test_the_whole_job_from_posts_to_a_verified_release(run: Run, posts: dict[st
     assert run("protect", "posts.csv", *words)[0] == 0
     code, out, _ = run("verify", "out", "--against", "posts.csv")
     assert (code, "posts are released exactly as they were" in " ".join(out.split())) == (1, True)
-    assert "though what is said of it is true" in " ".join(out.split())
+    assert "though what is said about it is true" in " ".join(out.split())
     code, out, _ = run("attack", "out", "--against", "posts.csv", "--without", "style")
     assert (code, "PARTS ARE UNTOUCHED" in out) == (1, True)
 

@@ -71,7 +71,7 @@ def test_no_random_case_passes_the_bound():
     rng = np.random.default_rng(7)
     cases = violations = paper = 0
     slack = []
-    for _ in range(many(150, 450)):
+    for _ in range(many(50, 450)):
         secrets, size = rng.integers(2, 5), rng.integers(2, 7)
         joint = rng.dirichlet(np.full(secrets * size, 0.7)).reshape(secrets, size) + 1e-9
         joint /= joint.sum()
@@ -88,9 +88,9 @@ def test_no_random_case_passes_the_bound():
                 violations += true > ours + 1e-5
                 paper += true > gaussian_delta(epsilon, np.abs(points).max(), scale) + 1e-5
                 slack.append(ours - true)
-    assert cases >= many(700, 2000)
+    assert cases >= many(200, 2000)
     assert violations == 0
-    assert paper > many(15, 50)
+    assert paper > many(3, 50)
     assert np.median(slack) < 0.1
 
 

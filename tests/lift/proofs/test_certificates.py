@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from sizes import many
+from sizes import few, many
 from strategies import channels, joints
 from tacit.errors import ArgumentError, DataError
 from tacit.lift import (
@@ -117,7 +117,7 @@ def test_many_tables_at_once_give_the_certificates_of_each():
     assert growing.tolist() == pytest.approx([certify_growing(table).epsilon for table in tables])
 
 
-@pytest.mark.parametrize(("belief", "prior"), [(0.5, 0.2), (0.3, 0.1), (0.1, 0.4)])
+@pytest.mark.parametrize(("belief", "prior"), few([(0.5, 0.2), (0.3, 0.1), (0.1, 0.4)], 2))
 def test_with_a_known_prior_false_certificates_come_with_probability_beta(belief, prior):
     matrix, runs = population(belief=belief, prior=prior, share=0.2), 20_000
     known = np.array([[1 - prior], [prior]])
@@ -142,7 +142,7 @@ def test_of_a_common_value_the_inside_has_forty_five_hundredths_of_beta():
 
 
 @pytest.mark.parametrize(
-    ("share", "belief"), [(0.3, 0.1), (0.3, 0.25), (0.6, 0.15), (0.6, 0.25), (0.95, 0.18), (0.95, 0.205)]
+    ("share", "belief"), few([(0.3, 0.1), (0.3, 0.25), (0.6, 0.15), (0.6, 0.25), (0.95, 0.18), (0.95, 0.205)], 3)
 )
 def test_comparing_a_common_value_with_the_rest_is_rarely_false(share, belief):
     matrix, runs = population(belief=belief, prior=0.2, share=share), 5_000
@@ -617,7 +617,7 @@ def test_what_was_counted_beyond_epsilon_cannot_be_proved_by_more_of_the_same():
 
 
 @given(joints(), st.floats(0.2, 2.0))
-@settings(max_examples=many(5, 12), deadline=None)
+@settings(max_examples=many(3, 12), deadline=None)
 def test_more_is_needed_for_a_smaller_epsilon_and_a_smaller_beta(joint, epsilon):
     counts = np.round(joint.matrix * joint.total)
     need = records_needed(counts, epsilon=epsilon)

@@ -162,7 +162,7 @@ def test_the_ends_of_a_mixture_of_two_are_on_the_bound_or_pure(joint, order, eps
 
 
 def test_a_bound_on_alpha_lift_bounds_sibson_and_loses_less_than_a_bound_on_every_lift():
-    joint = random_joint(np.random.default_rng(3), 4, 9)
+    joint = random_joint(np.random.default_rng(3), 4, many(6, 9))
     channel = optimal(joint, 0.3, order=3.0)
     assert sibson(joint.through(channel), 3.0) <= 3 / 2 * 0.3 + 1e-9
     assert channel.nmil < optimal(joint, 0.3, epsilon_low=np.inf).nmil

@@ -78,3 +78,10 @@ def test_few_records_and_a_case_that_wants_no_index_keep_none(case: Path, monkey
     case.write_text(CASE)
     tacit.person_audit(case)
     assert not (case.parent / ".tacit").exists()
+
+
+def test_a_database_that_waits_for_changes_is_another(tmp_path: Path) -> None:
+    (tmp_path / "shop.sqlite").write_bytes(b"as it was")
+    before = kept.seen(tmp_path / "shop.sqlite")
+    (tmp_path / "shop.sqlite-wal").write_bytes(b"new")
+    assert kept.seen(tmp_path / "shop.sqlite") != before

@@ -155,7 +155,7 @@ def test_the_exact_method_is_the_definition_in_exact_arithmetic(case: tuple[Reco
     assert near(record_leakage(record, reference, labels=labels), float(by_fractions(*case)))
 
 
-@settings(max_examples=many(62, 250))
+@settings(max_examples=many(25, 250))
 @given(general_cases(), st.sampled_from([0.0, 0.3, 1.0, 2.0]))
 def test_the_exact_method_agrees_with_possible_worlds_under_every_dependence(
     case: tuple[Record, Reference, Labels], beta: float

@@ -107,7 +107,7 @@ def test_the_exact_search_finds_what_trying_every_plan_finds(kind: str) -> None:
 def test_the_fast_searches_never_beat_the_exact_one_and_stay_near_it(kind: str) -> None:
     rng = np.random.default_rng(7)
     gaps: dict[str, list[float]] = {"greedy": [], "partition": [], "better": []}
-    for _ in range(60):
+    for _ in range(many(30, 60)):
         instance = bench.random_instance(rng, **KINDS[kind])
         best = exact(instance.board(), instance.budget)
         assert best.cost <= instance.budget
@@ -271,11 +271,11 @@ def test_linkage_disinformation_joins_an_irrelevant_record_to_the_right_one() ->
 # ------------------------------------------------------------------------------------------------ the plan
 
 
-@pytest.mark.parametrize("method", few(["auto", "greedy", "partition"], 2))
+@pytest.mark.parametrize("method", few(["auto", "greedy", "partition"]))
 def test_what_was_predicted_is_measured_where_clusters_share_no_values(method: str) -> None:
     rng = np.random.default_rng(1)
     lowered = 0
-    for _ in range(40):
+    for _ in range(many(25, 40)):
         # Only one record of the person: its true values are in no other cluster.
         records = _people(rng, 10, disjoint=True)
         person = next((r for r in records if any(a.value == "true" for a in r)), None)
@@ -283,7 +283,7 @@ def test_what_was_predicted_is_measured_where_clusters_share_no_values(method: s
         plan = _plan(records, method=method)
         assert plan.after["joins"] == pytest.approx(plan.predicted["joins"], abs=1e-12)
         lowered += plan.recommended
-    assert lowered > 15
+    assert lowered > many(8, 15)
 
 
 def test_the_leakage_is_what_resolving_all_records_anew_gives_and_surprises_are_told() -> None:
@@ -327,7 +327,7 @@ def test_a_decoy_that_matches_a_third_cluster_is_found_out() -> None:
 
 def test_the_budget_is_never_exceeded_whatever_attributes_cost() -> None:
     rng = np.random.default_rng(8)
-    for _ in range(25):
+    for _ in range(many(8, 25)):
         costs = {label: float(rng.uniform(0.2, 3.0)) for label in ALL}
         budget = float(rng.uniform(0.5, 8.0))
         for method in ("auto", "greedy", "partition"):

@@ -71,7 +71,7 @@ def test_letters_can_be_read_by_nobody_else_and_overwrite_nothing(tmp_path: Path
             ({"country": "DE", "law": "ccpa"}, {}, False, True),
             ({"country": "JP"}, {}, True, True),
         ],
-        3,
+        2,
     ),
 )
 def test_the_law_is_the_sources_or_the_cases_or_that_of_the_country(

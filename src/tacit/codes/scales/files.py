@@ -1,4 +1,4 @@
-"""A hierarchy in a file, as ARX and sdcMicro write it: one line a value, then its group at each level."""
+"""A hierarchy in a file, as ARX and sdcMicro write it: one line per value, then its group at each level."""
 
 from __future__ import annotations
 

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tacit.codes.scales.calendar import UNITS, Unit
 from tacit.codes.scales.files import hierarchy_scale
+from tacit.codes.scales.kinds.beginnings import BeginningScale, start_between
 from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.listed import listed_values, typed
 from tacit.codes.scales.kinds.lists import ListScale
@@ -22,10 +25,13 @@ from tacit.codes.scales.looking import (
     NumberEnds,
     TextFacts,
     code_facts,
+    has_missing,
+    many_values,
     number_ends,
     sampled_numbers,
     sampled_texts,
     text_facts,
+    too_many,
 )
 from tacit.codes.scales.making import NumberWish, date_scale, number_scale
 from tacit.codes.scales.moments import Layout, layout_of
@@ -33,12 +39,15 @@ from tacit.codes.scales.scale import Scale
 from tacit.errors import ArgumentError, DataError, Setting, sentence
 from tacit.requests.levels import LevelWish
 from tacit.tables.columns import Column
+from tacit.tables.counting import count, few_combinations
 from tacit.tables.numbers import INFINITE, MINUS_INFINITE, MISSING, NUMBER
 from tacit.tables.table import Table
 
 # Fewer codes than this are told one by one; more categories than this are told in the order of the alphabet.
 FEW_CODES = 6
 MOST_CATEGORIES = 100
+# Texts with too many values to list them are told in so many stretches of their order at most.
+MOST_BEGINNINGS = 256
 _NUMBER = re.compile(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}|{MISSING}")
 # 007 is a code: its noughts would be lost in a number.
 _NOUGHT = re.compile("0[0-9]")
@@ -93,6 +102,7 @@ def find_scales(
     *,
     bins: Mapping[str, int | Sequence[float]] | None = None,
     least: int = 10,
+    beside: Sequence[str] = (),
 ) -> tuple[Scale, ...]:
     """The scale of each column.
 
@@ -106,6 +116,8 @@ def find_scales(
         Column to edges, or to a number of groups of equal size.
     least : int
         The fewest records that will share a cell. No end of a scale that is found tells the number of fewer of them.
+    beside : sequence of str
+        Columns that will be counted beside these: where combinations seem few, they are counted now, once for all.
 
     Guarantees
     ----------
@@ -121,13 +133,23 @@ def find_scales(
             )
     table.require_countable(columns)
     sample = table.sample(columns, SAMPLE_ROWS)
+    if sample.num_rows < table.row_count() and few_combinations(sample):
+        count(table, [*columns, *beside])
     texts = {name: sampled_texts(sample.column(name)) for name in columns if table[name].dtype == "String"}
     plans = {name: _plan(table[name], asked.get(name), texts.get(name, [])) for name in columns}
     ends = number_ends(table, {n: _layout(plan) for n, plan in plans.items() if isinstance(plan, _Numbers | _Dates)})
     looked = [name for name, plan in plans.items() if isinstance(plan, _Values | _Ordered | _Filed)]
-    listed = text_facts(table, looked, sample)
+    many = many_values(table, looked, sample)
+    for name in many:
+        if plans[name] != _Values() or table[name].dtype != "String":
+            raise too_many(table, name)
+    listed = text_facts(table, [name for name in looked if name not in many], sample)
+    absent = has_missing(table, many) if many else {}
     made: list[Scale] = []
     for name, plan in plans.items():
+        if name in absent:
+            made.append(beginnings(name, texts[name], absent[name]))
+            continue
         if name not in ends:
             made.append(_listed(table, name, plan, listed.get(name)))
             continue
@@ -139,6 +161,20 @@ def find_scales(
             _refuse_inexact(table[name], ends[name])
             made.append(number_scale(name, numbers, ends[name], plan.wish, least=least))
     return tuple(made)
+
+
+def beginnings(name: str, texts: Sequence[str], missing: bool) -> BeginningScale:
+    """Very many texts in stretches of their order, each with about as many of the texts that were looked at.
+
+    A stretch begins at the shortest beginning near by, and at no whole text: that may be somebody's.
+    """
+    ordered = sorted(texts)
+    ends = np.linspace(0, len(ordered), 2 * MOST_BEGINNINGS + 1).astype(int)[1:-1]
+    heads = set[str]()
+    for low, high in zip(ends[::2].tolist(), ends[2::2].tolist(), strict=False):
+        near = [start_between(ordered[at - 1], ordered[at]) for at in range(max(low, 1), high)]
+        heads |= {min(near, key=len)} if near else set()
+    return BeginningScale(name, tuple(sorted(heads - set(ordered))), None, missing)
 
 
 def _refuse_inexact(column: Column, found: NumberEnds) -> None:

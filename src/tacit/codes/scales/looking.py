@@ -17,7 +17,7 @@ from tacit.errors import DataError, Setting, sentence
 from tacit.tables.columns import Column
 from tacit.tables.counting import count, distinct_counts, encoded
 from tacit.tables.numbers import MISSING, as_number
-from tacit.tables.table import Table
+from tacit.tables.table import WIDE, Table, batched
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +30,7 @@ FEW_VALUES = 1000
 
 @dataclass(frozen=True)
 class NumberEnds:
-    """What is known of a whole column of numbers, or of dates as numbers of hours; NaN ends if it has none."""
+    """What is known about a whole column of numbers, or of dates as numbers of hours; NaN ends if it has none."""
 
     low: float
     high: float
@@ -54,8 +54,15 @@ def number_ends(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str,
     ----------
     Text that is neither missing nor a number (a date of the layout) is a DataError, never left out.
     """
-    if not layouts:
-        return {}
+    found = dict[str, NumberEnds]()
+    # To understand a question takes an engine as long as the square of its columns.
+    for names in batched(layouts, WIDE):
+        found |= _ends_of(table, {name: layouts[name] for name in names})
+    return found
+
+
+def _ends_of(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str, NumberEnds]:
+    """The ends of a few columns."""
     rows, names = table.plainly(list(layouts))
     columns = {name: (table[each], layouts[each]) for name, each in zip(names, layouts, strict=True)}
     rows = _numbered(rows, columns)
@@ -149,18 +156,27 @@ def sampled_numbers(column: pa.ChunkedArray, layout: Layout | None) -> NDArray[n
     return np.asarray(sample[~np.isnan(sample)])
 
 
-def text_facts(table: Table, columns: Sequence[str], sample: pa.Table) -> dict[str, TextFacts]:
-    """The different values of columns. A sample with few of them saves a look at whether they are too many.
-
-    One of all rows, which a small table has, saves the counting, too.
-    """
+def many_values(table: Table, columns: Sequence[str], sample: pa.Table) -> list[str]:
+    """The columns with too many values to list them; a sample with few of them saves a look at all."""
     doubtful = [column for column in columns if len(sample.column(column).unique()) > FEW_VALUES]
-    for column, different in (distinct_counts(table, doubtful) if doubtful else {}).items():
-        if different > MOST_VALUES:
-            raise _too_many(table, column)
+    counted = distinct_counts(table, doubtful) if doubtful else {}
+    return [column for column, different in counted.items() if different > MOST_VALUES]
+
+
+def text_facts(table: Table, columns: Sequence[str], sample: pa.Table) -> dict[str, TextFacts]:
+    """The different values of columns. A sample of all rows, which a small table has, saves the counting."""
     if sample.num_rows == table.row_count():
         return {column: _facts(encoded(sample.column(column), column, table[column].order)[0]) for column in columns}
     return {column: _counted(table, column) for column in columns}
+
+
+def has_missing(table: Table, columns: Sequence[str]) -> dict[str, bool]:
+    """Whether any value of each column is missing."""
+    import narwhals as nw
+
+    rows, names = table.plainly(columns)
+    absent = table.collected(rows.select(*((nw.len() - nw.col(name).count()).alias(name) for name in names)))
+    return {column: absent.column(name)[0].as_py() > 0 for column, name in zip(columns, names, strict=True)}
 
 
 def _counted(table: Table, column: str) -> TextFacts:
@@ -183,11 +199,11 @@ def code_facts(table: Table, column: str, length: int | None) -> TextFacts:
     cut = nw.col(name) if length is None else nw.col(name).str.head(length)
     view = table.with_rows(rows.with_columns(cut.alias(name)), [Column(name, "text", "String")])
     if distinct_counts(view, [name])[name] > MOST_VALUES:
-        raise _too_many(table, column)
+        raise too_many(table, column)
     return replace(_counted(view, name), length=sizes["low"] if sizes["low"] == sizes["high"] else None)
 
 
-def _too_many(table: Table, column: str) -> DataError:
+def too_many(table: Table, column: str) -> DataError:
     return DataError(
         sentence(
             "column '{column}' of {table} has more than {most:,} different values, too many for groups: leave it out "

@@ -111,7 +111,7 @@ def date_scale(
 
 
 def _calendar(sample: Numbers, ends: NumberEnds, least: int) -> tuple[dt.datetime, dt.datetime]:
-    """The first and last moment, but for a few that lie far from all others, and those put in for "never"."""
+    """The first and last moment, except for a few that lie far from all others, and those put in for "never"."""
     limits = [number_of_moment("hour", dt.datetime(year, 1, 1)) for year in SENSIBLE_YEARS]
     moments = np.sort(sample)
     sensible = moments[(moments >= limits[0]) & (moments < limits[1])]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 # The finest scale of a column of numbers. A cell holds several people, so that finer steps would buy nothing.
 MOST_ATOMS = 256
-# A value that so large a share of the records has can be told alone.
+# A value that so large a share of the records has can be told by itself.
 FREQUENT = 1 / 128
 # Powers of ten from here down are not round to anybody.
 SMALLEST = -300

@@ -26,7 +26,7 @@ class ScaleLevel:
 
 
 class Scale(ABC):
-    """The atoms of one column, in an order. A part is a set of atoms; a text says of a record that it is in a part.
+    """The atoms of one column, in an order. A part is a set of atoms; a text says about a record that it is in a part.
 
     Scales are frozen dataclasses of plain fields, so that the codec of a release writes and reads them as they are.
 

@@ -12,13 +12,13 @@ from tacit.codes.search.worth import groups_of, information, told_of_use
 from tacit.codes.tree import CellTree, ColumnAtoms, Ints
 from tacit.lift.joint import sums
 
-# What a column that tells nothing of the use is still worth, beside all that the columns tell of it together.
+# What a column that tells nothing of the use is still worth, beside all that the columns tell about it together.
 _BESIDE = 0.02
 _FOLDS = 3
 # A column that is preferred is told at least so well as if no use had been named.
 _AS_WELL = 0.95
 
-# Grows a tree: what each column is worth, and the use, if cuts are scored by what they tell of it.
+# Grows a tree: what each column is worth, and the use, if cuts are scored by what they tell about it.
 Growing = Callable[[Vector, Ints | None], CellTree]
 
 
@@ -36,7 +36,7 @@ def best_for_use(
 
     ``own`` are the columns that the use is made of, where they are released. The search that knows nothing of the use
     is among the searches, and gives way to what is better by more than chance. Without ``several`` there is one, in
-    which a column is worth what it tells of the use.
+    which a column is worth what it tells about the use.
 
     Guarantees
     ----------
@@ -56,14 +56,14 @@ def best_for_use(
 
 
 def _told_of(tree: CellTree, records: GroupedRecords, groups: Sequence[Ints], column: int) -> float:
-    """What the cells tell of a column in its own words, in nats."""
+    """What the cells tell about a column in its own words, in nats."""
     part = tree.parts_of(column)[0][tree.leaf_of(records.codes)]
     label = groups[column][records.codes[:, column]]
     return information(part, label, records.weight, int(groups[column].max()) + 1)
 
 
 def _worth_to_use(records: GroupedRecords, groups: Sequence[Ints], use: Ints, whole: Sequence[int]) -> Vector:
-    """What each column tells of the use, as a share of what all tell, and a little more; ``whole`` ones are worth 1."""
+    """What each column tells about the use, as a share of what all tell, plus a little; ``whole`` ones are worth 1."""
     told = told_of_use(records, groups, use)
     told[list(whole)] = 0.0
     out: Vector = told / max(float(told.sum()), 1e-300) + _BESIDE
@@ -84,7 +84,7 @@ def use_score(
 
     An additive model learns from two thirds of the groups in cells, by the chances that a cell leaves to the values of
     each column, and is judged on the other third as it is; every third in turn. Where the use itself is released
-    (``own``), what the other columns tell of it counts as far as the cells tell what it is.
+    (``own``), what the other columns tell about it counts as far as the cells tell what it is.
     """
     leaf = np.searchsorted(tree.leaves, tree.leaf_of(records.codes))
     others = [column for column in range(len(groups)) if column not in own]

@@ -114,7 +114,7 @@ class CutRules:
         The fewest records on each side.
     worth : Worth
     rivals : int
-        For so many of a node's best cuts it is counted what they tell of the other columns.
+        For so many of a node's best cuts it is counted what they tell about the other columns.
     """
 
     columns: tuple[ColumnAtoms, ...]
@@ -144,7 +144,7 @@ def best_cuts(frontier: Frontier, rules: CutRules) -> BestCuts:
     for pick in ranked[:rivals]:
         cuts = BestCuts(tried, pick)
         elsewhere = rules.worth.elsewhere(frontier, node, around, cuts.left(frontier, node), cuts.column)
-        # With what it tells of the columns that it does not cut; -1 for no cut.
+        # With what it tells about the columns that it does not cut; -1 for no cut.
         scores.append(np.where(cuts.found, cuts.score + cuts.factor * elsewhere, -1.0))
     winner = np.stack(scores).argmax(axis=0)[None]
     return BestCuts(tried, np.take_along_axis(ranked, winner, axis=0)[0])

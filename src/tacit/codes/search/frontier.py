@@ -116,7 +116,7 @@ class Frontier:
         )
 
     def split(self, keep: Mask, left: Mask, home: Ints) -> Frontier:
-        """The children of the nodes to keep: ``left`` says of each group where it goes, ``home`` names the children."""
+        """The children of the nodes to keep: ``left`` says where each group goes, ``home`` names the children."""
         sizes = np.diff(self.start)
         if not keep.all():
             groups = np.repeat(keep, sizes)

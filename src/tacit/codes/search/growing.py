@@ -20,7 +20,7 @@ from tacit.codes.search.worth import worth_of
 from tacit.codes.tree import CellTree, ColumnAtoms
 from tacit.errors import ArgumentError
 
-# In tables of so many atoms in all, the best cuts of a node are compared by what they tell of every column.
+# In tables of so many atoms in all, the best cuts of a node are compared by what they tell about every column.
 _SMALL = 3_000_000
 _RIVALS = 5
 
@@ -52,7 +52,7 @@ def grow(
     weights : array of float, optional
         What each column is worth to the reader.
     use : array of int, optional
-        The use of each group: what tells of it is worth more.
+        The use of each group: what tells about it is worth more.
     known_columns : sequence of int
         The columns whose values an adversary may know. They are cut first, whatever that tells, into parts of at least
         ``known_least`` records (five times ``least`` unless said), and bounds hold inside each.

@@ -1,4 +1,4 @@
-"""What the search is given: records in groups, and what may be told of each secret."""
+"""What the search is given: records in groups, and what may be told about each secret."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class GroupedRecords:
 
 @dataclass(frozen=True, eq=False)
 class SecretBound:
-    """What a cell may tell of one secret: -low <= log-lift <= high for every bounded value, or threshold, of it.
+    """What a cell may tell about one secret: -low <= log-lift <= high for every bounded value, or threshold, of it.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class SecretBound:
         if self.floor is not None and (self.delta > 0 or self.bounded is not None):
             raise ArgumentError("thresholds of a number are bounded all of them, and without a delta")
         if self.bounded is not None and np.shape(self.bounded) != (self.n_secrets,):
-            raise ArgumentError("bounded says of each value of the secret whether it is bounded")
+            raise ArgumentError("bounded says for each value of the secret whether it is bounded")
 
     def times(self, factor: float) -> SecretBound:
         """The same claim with bounds so many times as wide."""

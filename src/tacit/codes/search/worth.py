@@ -20,13 +20,13 @@ _GROUPS = 16
 _AT_ONCE = 1_000_000
 # A share of the use in an atom is drawn towards that of the table as by so many records.
 _DRAWN = 10.0
-# What columns tell of each other, of records that are searched again under another bound.
+# What columns tell about each other, of records that are searched again under another bound.
 _COUNTED: WeakKeyDictionary[GroupedRecords, tuple[tuple[Ints, ...], Matrix]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
 class Worth:
-    """What a nat about each column is worth. All that can be told of all columns is worth 1, and so is the use.
+    """What a nat about each column is worth. All that can be told about all columns is worth 1, and so is the use.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Worth:
     own, other : arrays of float
         What a nat about each column is worth where the column itself is cut, and where another one is.
     reach : array of float
-        What a nat of each column tells of all columns, beside what it tells of its own.
+        What a nat of each column tells about all columns, beside what it tells about its own.
     use : tuple of arrays (uses x atoms)
         For each column the share of each use in each atom, scaled; empty without a use.
     """
@@ -50,7 +50,7 @@ class Worth:
     use: tuple[Matrix, ...] = ()
 
     def of(self, tally: Tally, column: int, at: Ints, left: Vector, right: Vector) -> Vector:
-        """What each cut tells of its column and of the use, a record: cuts come after the pairs ``at`` of the tally."""
+        """What each cut tells about its column and the use, per record: cuts follow the pairs ``at`` of the tally."""
         told = xlogx(left + right) - xlogx(left) - xlogx(right)
         if not self.whole[column]:
             told = told - _inside_group(tally, self.groups[column][tally.atom], at)
@@ -71,7 +71,7 @@ class Worth:
     def elsewhere(
         self, frontier: Frontier, node: Ints, around: list[tuple[Ints, Matrix]], left: Mask, column: Ints
     ) -> Vector:
-        """What a cut of each node tells of the columns that it does not cut, less what chance would, a record."""
+        """What a cut of each node tells about the columns that it does not cut, minus chance, per record."""
         n, out = len(frontier), np.zeros(len(frontier))
         here = np.flatnonzero(left)
         weights = frontier.weight[here]
@@ -115,7 +115,7 @@ def groups_of(records: GroupedRecords, columns: Sequence[ColumnAtoms]) -> tuple[
 
 
 def told_of_use(records: GroupedRecords, groups: Sequence[Ints], use: Ints) -> Vector:
-    """What each column tells of the use by itself, in nats, less what chance would."""
+    """What each column tells about the use by itself, in nats, less what chance would."""
     n_uses = int(use.max(initial=0)) + 1
     labels = (group[records.codes[:, j]] for j, group in enumerate(groups))
     return np.array([information(label, use, records.weight, n_uses) for label in labels])
@@ -177,13 +177,13 @@ def information(a: Ints, b: Ints, weight: Vector, n: int) -> float:
 
 
 def _reach(records: GroupedRecords, groups: tuple[Ints, ...], share: Vector, other: Vector) -> Vector:
-    """What telling a column tells of all, as a multiple of what it tells of itself."""
+    """What telling a column tells about all, as a multiple of what it tells about itself."""
     told = _told_of_each_other(records, groups)
     return np.asarray(1 + told @ other / np.maximum(share, 1e-9))
 
 
 def _told_of_each_other(records: GroupedRecords, groups: tuple[Ints, ...]) -> Matrix:
-    """What every two columns tell of each other: columns x columns, 0 for a column itself.
+    """What every two columns tell about each other: columns x columns, 0 for a column itself.
 
     It takes longest in a table of many columns and no bound changes it, so it is counted once for the same records.
     """

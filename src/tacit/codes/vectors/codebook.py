@@ -20,7 +20,7 @@ _AT_ONCE = 8_192
 
 @dataclass(frozen=True, eq=False)
 class CodeSpace:
-    """Where codes are looked for: the vectors without the secret, and what they say of the reader's use beside them."""
+    """Where codes are looked for: the vectors without the secret, and what they say about the reader's use."""
 
     erasure: Erasure
     use: Floats

@@ -29,7 +29,7 @@ def tolerance_rules(counts: Floats, tolerance: float) -> Floats:
 
 
 def lift_rules(counts: Floats, epsilon: float) -> Floats:
-    """Rules that no output makes a secret likelier or less likely by more than e^``epsilon``, two rows a secret."""
+    """Rules that no output makes a secret likelier or less likely by more than e^``epsilon``, two rows per secret."""
     joint = counts / counts.sum()
     alone = np.outer(joint.sum(axis=1), joint.sum(axis=0))
     return np.vstack([joint - np.exp(epsilon) * alone, np.exp(-epsilon) * alone - joint])

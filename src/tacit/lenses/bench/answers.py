@@ -33,7 +33,7 @@ _NOTES = (
 
 
 class Attacked(Protocol):
-    """What every answer of ``attack`` says of itself."""
+    """What every answer of ``attack`` says about itself."""
 
     @property
     def release(self) -> str: ...

@@ -84,7 +84,7 @@ class NeighboursReader:
     _SIDE = 2
 
     def fit(self, places: Codes, secret: Codes) -> NeighboursReader:
-        """Learn what neighbours tell of each other."""
+        """Learn what neighbours tell about each other."""
         order = np.argsort(places[:, 0], kind="stable")
         self.places_, self.secret_ = places[order, 0], secret[order]
         self.values_, self.coded_ = np.unique(self.secret_, return_inverse=True)

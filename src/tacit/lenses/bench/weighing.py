@@ -23,7 +23,7 @@ DOUBT = 0.01
 
 @dataclass(frozen=True)
 class Weighed:
-    """What an adversary's beliefs about records apart are worth, with 95% limits.
+    """What an adversary's beliefs about held-out records are worth, with 95% limits.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Beliefs:
         guess = np.zeros_like(self.chances)
         guess[np.arange(len(guess)), self.chances.argmax(axis=1)] = 1.0
         held = np.bincount(self.secret, minlength=self.chances.shape[1])
-        # A sum of ranks is an area but for a factor, which is that of the number of pairs.
+        # A sum of ranks is an area except for a factor, which is that of the number of pairs.
         pairs = np.maximum(len(self.secret) - held, 1)
         return [guess, np.log(self.chances), rankdata(self.chances, axis=0) / pairs]
 
@@ -157,7 +157,7 @@ def beyond_chance(beliefs: Sequence[Beliefs], random_state: int) -> float:
 
 
 def _moments(table: Floats, secret: Codes) -> tuple[float, float]:
-    """Mean and standard deviation of the sum of one entry a record when secrets are shuffled (Hoeffding)."""
+    """Mean and standard deviation of the sum of one entry per record when secrets are shuffled (Hoeffding)."""
     n = len(secret)
     held = np.bincount(secret, minlength=table.shape[1])
     share = held / n

@@ -1,4 +1,4 @@
-"""What the part that proves says of a coded release: the same numbers for whoever makes it and whoever checks it."""
+"""What the part that proves says about a coded release: the same numbers for whoever makes it and whoever checks it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def evidence(
 
     Guarantees
     ----------
-    If the units are independent draws from a population, and the code and its channel depend on the design part alone,
+    If the units are independent draws from a population, and the code and its channel depend only on the design part,
     ``ceiling`` and ``epsilon`` are both true of that population with probability at least 1 - beta; of each of
     ``tried`` codes at once (for the one and for the other), however the one was chosen. Copies may be people who said
     the same, or one that was entered twice: both numbers are the larger of those proved with copies and without, so

@@ -55,7 +55,7 @@ def attack_images(
     Raises
     ------
     SourceError
-        If the owner's folder is not there: it alone says which released image is which original.
+        If the owner's folder is not there: only it says which released image is which original.
     """
     families = switched_on(image_families(), tuple(request.without or ()))
     progress("reading the images", None)

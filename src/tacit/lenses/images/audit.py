@@ -80,7 +80,7 @@ def certified_input(asked: Asked, salted: str | None) -> CertifiedInput:
 def audit_images(question: Question, look: Look, *, progress: Progress = silent) -> ImageAuditResult:
     """Measure what images give away about a label, patch by patch; the requests say what each setting means.
 
-    A model learns log-lift from two thirds of the images, and everything is said of the others.
+    A model learns log-lift from two thirds of the images, and everything is said about the others.
 
     Guarantees
     ----------

@@ -22,7 +22,7 @@ Floats = NDArray[np.float32]
 
 
 def oriented_gradients(pixels: NDArray[np.uint8], *, cell: int) -> Floats:
-    """Histograms of nine directions over cells, normalised over blocks of two by two cells; one row an image."""
+    """Histograms of nine directions over cells, normalised over blocks of two by two cells; one row per image."""
     grey = _grey(pixels)
     n, height, width = grey.shape
     down, across = np.zeros_like(grey), np.zeros_like(grey)
@@ -110,14 +110,14 @@ class HogClassifier:
 
 
 def hog_features(pixels: NDArray[np.uint8], *, cell: int | None = None) -> Floats:
-    """Gradients and means of cells, one row an image; a cell is an eighth of the shorter side, unless said."""
+    """Gradients and means of cells, one row per image; a cell is an eighth of the shorter side, unless said."""
     side = min(pixels.shape[1:3])
     size = cell or min(side, max(2, side // CELLS_A_SIDE))
     return np.hstack([oriented_gradients(pixels, cell=size), MEANS_WEIGHT * cell_means(pixels, cell=size)])
 
 
 def smaller(images: NDArray[np.uint8]) -> Floats:
-    """A picture of at most about 32 pixels a side, one row an image."""
+    """A picture of at most about 32 pixels a side, one row per image."""
     pixels = _checked(images)
     return cell_means(pixels, cell=cell_of(pixels))
 

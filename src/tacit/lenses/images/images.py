@@ -112,7 +112,7 @@ class Images:
         return np.array(self.labels[column])
 
     def matrix(self) -> NDArray[np.float64]:
-        """One row an image, one column a pixel and channel, from 0 to 1."""
+        """One row per image, one column per pixel and channel, from 0 to 1."""
         return np.asarray(self.pixels.reshape(len(self), -1) / 255.0)
 
     def sha256(self) -> str:

@@ -17,7 +17,7 @@ def labels_of(names: Sequence[str], left_out: Sequence[str], folder: Path, path:
     """The labels of every image, by column; rows of the files that were ``left_out`` are passed over.
 
     A row names its image by the path under the folder (``a/001.png``), with the folder's own name before it or not, or
-    by the file name alone where no two images share it.
+    by just the file name where no two images share it.
 
     Raises
     ------

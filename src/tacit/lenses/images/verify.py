@@ -63,7 +63,7 @@ def verify_images(
     labels: str | Path | None = None,
     progress: Progress = silent,
 ) -> CheckedRelease:
-    """Check a release of images against its certificate, and against the originals where they are at hand.
+    """Check a release of images against its certificate, and against the originals where they are available.
 
     Guarantees
     ----------

@@ -109,7 +109,7 @@ def _notes(asked: AttackRequest, certificate: CountedCertificate, bound: float |
 
 
 def _possible_before(certificate: CountedCertificate, counted: Counted) -> float:
-    """How often the best guess from the table as it was given is right: cells are no longer that table."""
+    """How often the best guess from the original table is right: cells are no longer that table."""
     told = {each.name: each.before for each in certificate.measures}.get("guessing_probability")
     if certificate.thresholds is not None:
         given = given_joint(counted)

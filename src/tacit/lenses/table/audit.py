@@ -35,11 +35,13 @@ from tacit.lenses.table.mechanisms.merged_set import curve_points
 from tacit.lenses.table.pricing import secret_prices
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.results import Suggestion
-from tacit.lenses.table.tabulating import Counted, counted
+from tacit.lenses.table.tabulating import Counted, counted, spoken
 from tacit.lift import Vector, entropy, funnel, risk, shuffles
 from tacit.release.bounds import checked_epsilon
 from tacit.requests import Learning, Look, Question
 from tacit.requests.settings import AnyPath
+from tacit.tables.counting import MAX_CELLS, MAX_GROUPS, TooManyValues, count
+from tacit.tables.symbols import Symbols
 
 RISKIEST = 20
 # The epsilon at which the values of a secret are priced, where none is asked about.
@@ -48,6 +50,8 @@ USUAL = 1.0
 MOST_TRIED = 5
 # With more columns there are fewer shuffles.
 MANY_COLUMNS = 40
+# Of a table with too many combinations of values so many records are measured.
+MOST_SAMPLED = 200_000
 
 
 def audit_table(question: Question, look: Look, learning: Learning, *, progress: Progress = silent) -> AuditResult:
@@ -67,12 +71,14 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
     with ThreadPoolExecutor(max_workers=1) as pool:
         # The file is read for its fingerprint while the engine counts.
         sha256 = pool.submit(asked.original.sha256)
-        found = counted(asked, progress=progress)
+        found, sampled = _counted(asked, look, progress)
         # Before all that takes long: a model that cannot be used is refused here.
         estimates = _estimated(found, choice, look, progress)
         columns = len(asked.released)
         rungs = tried(of_release, columns=columns, max_loss=look.max_loss, progress=progress)
         result = _findings(found, look, sha256=sha256.result(), epsilons=wanted, tried=rungs, progress=progress)
+    if sampled:
+        result = _of_all(result, asked, sampled)
     progress("counting who is alone", None)
     prices = secret_prices(found, epsilon=USUAL if look.epsilon is None else look.epsilon, progress=progress)
     result = replace(result, found=people_found(asked, asked.known), prices=prices)
@@ -84,7 +90,7 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         if choice is not None
         else first_answer(found, result.measures, random_state=look.random_state, progress=progress)
     )
-    answer = replace(answer, basis=basis(answer, found))
+    answer = replace(answer, basis=f"{sampled} {basis(answer, found)}".lstrip())
     told = headline(answer, found)
     answer, told = no_less_than_a_column(answer, result.column_leaks, entropy(found.joint.prior), asked.secret) or (
         answer,
@@ -103,6 +109,41 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         return result
     progress("writing scores", None)
     return _with_scores(result, found, values, Path(look.scores))
+
+
+def _counted(asked: TableQuestion, look: Look, progress: Progress) -> tuple[Counted, str]:
+    """The table counted; where it has too many combinations, some of its records, and the sentence that says so."""
+    try:
+        return counted(asked, progress=progress), ""
+    except TooManyValues:
+        # A score is asked of every record, and those of a sample would be the scores of another table.
+        if look.scores is not None:
+            raise
+    rows, secrets = asked.original.row_count(), len(count(asked.table, asked.secret).records)
+    step = max(2, -(-rows // max(1, min(MOST_SAMPLED, MAX_CELLS // secrets))))
+    some = replace(asked, original=asked.original.every(step), table=asked.table.every(step))
+    found = counted(some, progress=progress)
+    told = f"There are more combinations of values than can be counted one by one ({MAX_GROUPS:,}): risks and measures "
+    told += f"are of {found.n_records:,} of {rows:,} records, evenly spaced, and who can be found is counted on all."
+    return found, told
+
+
+def _of_all(result: AuditResult, asked: TableQuestion, sampled: str) -> AuditResult:
+    """What can be counted of all records where the rest was measured on some."""
+    counts = count(asked.table, asked.secret, weight=asked.weight)
+    secrets = Symbols(counts.columns, counts.levels, counts.codes).labels()
+    total = float(counts.weight.sum())
+    missing = len(counts.records) - len(result.secrets)
+    lacking = [f"{missing:,} values of the secret are in none of the records looked at"] if missing else []
+    return replace(
+        result,
+        source=replace(result.source, records=int(counts.records.sum()), weighted_total=total),
+        secrets=tuple(
+            SecretValue(spoken(label), weight=float(weight), prior=float(weight) / total)
+            for label, weight in zip(secrets, counts.weight, strict=True)
+        ),
+        notes=(sampled, *lacking, *result.notes),
+    )
 
 
 def _estimated(found: Counted, choice: EstimatorChoice | None, look: Look, progress: Progress) -> Learned | None:

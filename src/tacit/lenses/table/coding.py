@@ -25,9 +25,9 @@ from tacit.requests import Making, Question, Request, given
 
 # Cells that will be mixed may be so many times as risky: the mixture brings them within bounds.
 FINER = 2.0
-# What another bound would tell of a column is said from this share of the rows on.
+# What another bound would tell about a column is said from this share of the rows on.
 _WORTH_TELLING = 0.01
-# What may be said of cells alone.
+# What may be said only about cells.
 FOR_CELLS = ("known", "levels", "recode", "write", "prefer")
 
 
@@ -117,7 +117,7 @@ def _zones(code: CellCode) -> list[str]:
 
 
 def _untold(fitted: FittedCode, goal: ReleaseGoal) -> list[Sentence]:
-    """Why columns are not told, and what another bound would tell of them, where that was tried."""
+    """Why columns are not told, and what another bound would tell about them, where that was tried."""
     blocked = {each.column: _blocked(each) for each in fitted.obstacles}
     freed = {name: share for name, share in fitted.upper_alone.items() if share >= _WORTH_TELLING}
     alone, notes = Setting("epsilon_high", goal.bounds.high), []
@@ -151,7 +151,7 @@ def code_request(asked: TableQuestion, goal: ReleaseGoal, making: Making) -> Cod
     """What is asked of the cells."""
     finer = FINER if goal.mechanism == "cells+mix" else 1.0
     bounds = goal.bounds
-    # Cells that exceed nothing have no excess either; those of which some may are sought by their mass alone.
+    # Cells that exceed nothing have no excess either; those of which some may are sought only by their mass.
     delta = bounds.delta if bounds.delta_kind == "mass" else 0.0
     low, high = bounds.low * finer, bounds.high * finer
     first = CodeClaim(asked.secret, low, high, delta, bounds.epsilon_max, bounds.thresholds)

@@ -38,7 +38,7 @@ def corrected_counts(release: AnyPath, column: str, *, engine: str = "duckdb") -
     Guarantees
     ----------
     Every corrected count whose standard error is finite is unbiased over the draw; it may for that lie below 0. The
-    standard error is of the draw alone, and errs on the side of too much.
+    standard error is of the draw only, and errs on the side of too much.
     """
     folder = Path(release)
     certificate, channel = read_certificate(folder), channel_in(folder)

@@ -264,7 +264,7 @@ class LearnedRiskyValue:
 
 @dataclass(frozen=True)
 class LearnedFindings:
-    """What an estimator that learned from the records says of the uncut released columns. All of it is an estimate.
+    """What an estimator that learned from the records says about the uncut released columns. All of it is an estimate.
 
     ``information``, ``calibration`` and ``risk_histogram`` come from models that had not seen the record they score
     (unless the notes say otherwise); ``safe_shares``, ``riskiest`` and ``largest_risk`` from the final model, which is

@@ -111,9 +111,7 @@ class Counted:
         question = self.question
         if question.found is None:
             return True
-        again = count(question.table, self.counts.columns)
-        same = again.levels == self.counts.levels and np.array_equal(again.codes, self.counts.codes)
-        return same and np.array_equal(again.records, self.counts.records)
+        return count(question.table, self.counts.columns).agrees(self.counts)
 
     @property
     def evidence(self) -> Matrix:

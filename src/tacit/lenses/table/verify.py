@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from tacit.lenses.table.checks.claim import checks_of_claim, checks_of_utility
 from tacit.lenses.table.checks.people import check_of_people
 from tacit.lenses.table.checks.reader import checks_of_reader
 from tacit.lenses.table.checks.rows import RowComparison, check_of_rows_made_again, checks_of_merging, made_again
+from tacit.lenses.table.kept.tables import MOST_ROWS
 from tacit.lenses.table.mechanisms import outputs_of
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.tabulating import Counted, counted
@@ -28,11 +28,12 @@ from tacit.release.checks import RECOMPUTED, Check, CheckedRelease, checked, sam
 from tacit.release.claims import NOTHING_DRAWN, attained_in_words, file_sentence
 from tacit.release.codec import text_of
 from tacit.release.directory import CHANNEL, KEY, PRIVATE, SALT
-from tacit.release.keys import committed, secret_bytes_in
+from tacit.release.keys import committed, file_sha256, secret_bytes_in
 from tacit.release.levels import read_code
 from tacit.release.rules import RULES, ReleaseRules
 from tacit.release.treatment import Merging, Mixing
 from tacit.requests import Question
+from tacit.tables.counting import counted_whole
 from tacit.tables.formats import written_as
 from tacit.tables.sources import open_table
 from tacit.tables.table import Table
@@ -173,6 +174,7 @@ def question_of(release: TableRelease, against: Any, *, engine: str = "duckdb") 
     if code is None:
         return ask(question, also=also, cuts=certificate.cuts)
     asked = ask(question, also=also, cuts=certificate.cuts, in_cells=True, thresholds=certificate.thresholds)
+    counted_whole(asked.table, asked.released, look=MOST_ROWS)
     return asked.coded(code)
 
 
@@ -207,9 +209,10 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
     checks = []
     # A frame has no fingerprint; a file that was certified has one.
     printed = claimed.salted_sha256 is not None or written_as(claimed.format).name == claimed.format
-    if release.salt is not None and printed and original.sha256() is not None:
+    sha256 = original.sha256() if release.salt is not None and printed else None
+    if sha256 is not None:
         why = "the certificate has none"
-        checks.append(release_checks.check_of_original(original.sha256(), certificate, release.salt, why=why))
+        checks.append(release_checks.check_of_original(sha256, certificate, release.salt, why=why))
     checks.append(same("records of the original", original.row_count(), claimed.records, what="records"))
     left_out = tuple(name for name in original.names if name not in release.data.names)
     checks.append(Check("columns left out", left_out == certificate.left_out, f"the original has {len(left_out)} more"))
@@ -226,15 +229,34 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
         release = replace(release, rules=rules_in_cells(certificate, rows.original, design))
     whole = [check_of_people(certificate, release.rules, rows), *_checks_of_channel(release, rows)]
     whole += checks_of_reader(certificate, rows.original, release.data)
-    return [*checks, _written_plainly(release, rows), *_checks_of_rows(release, rows), *whole]
+    again = _is_made_again(release, rows)
+    plainly = _written_plainly(release, rows, again=again)
+    return [*checks, plainly, *_checks_of_rows(release, rows, again=again), *whole]
 
 
-def _checks_of_rows(release: TableRelease, rows: RowComparison) -> list[Check]:
-    """What became of every row, and what is claimed of that."""
+def _is_made_again(release: TableRelease, rows: RowComparison) -> bool:
+    """Whether the original, treated by the rules and written as ``protect`` writes, is the file, byte for byte."""
+    if release.rules is None or (release.drawn and release.key is None):
+        return False
+    return _sha256(release, rows, made_again(rows.original, release.data, release.rules, release.key)) == file_sha256(
+        release.directory / release.certificate.output.file
+    )
+
+
+def _sha256(release: TableRelease, rows: RowComparison, source: Table) -> str:
+    """The SHA-256 of the file that ``protect`` would have written of these rows."""
+    data, original = release.data, rows.original.question.original
+    like = original if original.format == data.format else data
+    return sha256_as_written(source, like, release.certificate.output.file)
+
+
+def _checks_of_rows(release: TableRelease, rows: RowComparison, *, again: bool) -> list[Check]:
+    """What became of every row, and what is claimed of that; ``again`` says that the file was made again."""
     if release.rules is not None:
         key = [_check_of_key(release)] if release.drawn else []
-        again = [check_of_rows_made_again(rows, release.rules, release.key)] if all(e.passed for e in key) else []
-        made = [*key, *again]
+        right = all(each.passed for each in key)
+        line = [check_of_rows_made_again(rows, release.rules, release.key, same=again)] if right else []
+        made = [*key, *line]
     elif release.drawn:
         needs = f"one draw does not show how it was made: needs {PRIVATE}/{RULES}, {KEY} and {SALT}"
         made = [Check("every row is as the rules make it", None, needs)]
@@ -295,29 +317,20 @@ def rules_in_cells(certificate: CountedCertificate, original: Counted, design: C
     )
 
 
-def _written_plainly(release: TableRelease, rows: RowComparison) -> Check:
+def _written_plainly(release: TableRelease, rows: RowComparison, *, again: bool) -> Check:
     """A file can say things between its cells (spaces, quotes, metadata), so its rows, written again, are its bytes.
 
-    They are written from the file, or as ``protect`` wrote them, from the original: what can be missing in a column is
-    part of a Parquet file, and follows from where its rows come from.
+    They were written as ``protect`` wrote them, from the original (``again`` says that this gave the file), or else are
+    from the file: what can be missing in a column is part of a Parquet file, and follows from where its rows come from.
     """
-    name, data, original = "file is written plainly", release.data, rows.original.question.original
-    like, sha256 = original if original.format == data.format else data, release.certificate.output.sha256
-    if any(
-        sha256_as_written(source, like, release.certificate.output.file) == sha256 for source in _sources(release, rows)
-    ):
+    name, data, sha256 = "file is written plainly", release.data, release.certificate.output.sha256
+    certified = again and file_sha256(release.directory / release.certificate.output.file) == sha256
+    if certified or _sha256(release, rows, data) == sha256:
         return Check(name, True, "every byte is as protect writes it")
     if written_as(data.format).bytes_vary or data.codec is not None:
         why = "this version of Tacit writes other bytes"
         return Check(name, None, why if release.rules is not None else f"{why}; {_NEEDS_RULES}")
     return Check(name, False, "its bytes say more than its cells")
-
-
-def _sources(release: TableRelease, rows: RowComparison) -> Iterator[Table]:
-    """Where the rows of a release can be written from, the quickest first."""
-    yield release.data
-    if release.rules is not None:
-        yield made_again(rows.original, release.data, release.rules, release.key)
 
 
 def _told(code: CellCode | None) -> str | None:

@@ -50,7 +50,7 @@ def attack_text(
     Raises
     ------
     SourceError
-        If posts in codes lack the owner's folder: it alone says which released post is which original.
+        If posts in codes lack the owner's folder: only it says which released post is which original.
     """
     masked = isinstance(certificate, TextCertificate)
     families = switched_on(text_families(masked=masked), tuple(request.without or ()))

@@ -127,7 +127,7 @@ def protect_coded_posts(
 
 
 def _contents(posts: Posts) -> list[bytes]:
-    """What each post says, without its addresses: two that differ in case, signs or a link alone are copies."""
+    """What each post says, without its addresses: two that differ only in case, signs or a link are copies."""
     return [" ".join(term for term in terms(text) if term != URL).encode() for text in posts.texts]
 
 

@@ -1,4 +1,4 @@
-"""Masked posts: what takes a word's place, and whether a masked post is the original but for masked words."""
+"""Masked posts: what takes a word's place, and whether a masked post is the original except for masked words."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Masking:
         return "".join([*parts, post[at:]])
 
     def explains(self, original: str, released: str) -> list[Token] | None:
-        """The tokens that were masked if ``released`` is ``original`` but for those and addresses, else None."""
+        """The tokens that were masked if ``released`` is ``original`` except for those and addresses, else None."""
         # A mask may look like the beginning of what it replaces, so every reading that fits so far is kept.
         readings: dict[int, list[Token]] = {0: []}
         at = 0

@@ -144,7 +144,7 @@ def read_posts(source: Any, *, text: str, secret: str, engine: str = "duckdb") -
     table = open_table(source, engine=engine)
     table.require_countable([text, secret])
     if table[text].kind != "text":
-        # A CSV whose text column happens to hold numbers alone has none of the words this is about.
+        # A CSV whose text column happens to hold only numbers has none of the words this is about.
         readable = [column.name for column in table.columns if column.kind == "text" and column.name != secret]
         hint = f"; of text are: {', '.join(readable)}" if readable else ""
         raise DataError(f"column '{text}' of {table.name} holds {table[text].kind}, not text: name another{hint}")

@@ -58,7 +58,7 @@ def protect_text(
 
     Guarantees
     ----------
-    The directory appears whole or not at all. Every released text is the original but for masked words. By the
+    The directory appears whole or not at all. Every released text is the original except for masked words. By the
     estimate in ``private/``, what is shown of every post says at most epsilon (or every shown word does). That
     certifies nothing: what families of adversaries, trained on two thirds of the posts, still guess of the others is
     in the certificate, with exact binomial limits.

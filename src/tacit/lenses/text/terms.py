@@ -172,7 +172,7 @@ class TermFindings:
             fits = np.flatnonzero(
                 (self.verdict == 2) & (score[:, s] > 0) & (score.argmax(axis=1) == s) & (alone[s] > 0)
             )
-            # Words that one side alone uses all have the largest log-lift there is; the commoner ones say more.
+            # Words that only one side uses all have the largest log-lift there is; the commoner ones say more.
             order = np.lexsort((-self.counts.posts[fits], -np.round(score[fits, s], 9)))[:top]
             found += [self.term(int(at), s) for at in fits[order]]
         return tuple(found)

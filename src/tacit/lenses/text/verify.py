@@ -53,7 +53,7 @@ def verify_text(
     Guarantees
     ----------
     The verdict is "holds" only if every line was checked: the data is the data fingerprinted, the words are those that
-    the numbers call for, every released text is the original's but for masked words and addresses, none is the original
+    the numbers call for, every released text is the original except for masked words and links, none is the original
     as it was, and, with ``private/``, the estimate and the adversaries' numbers came out again, of whom none surely
     guesses more than without reading. That no other adversary guesses better cannot be checked by anyone.
     """
@@ -112,7 +112,7 @@ def _checks_against(
     changes = differences(posts.texts, texts, masking)
     first = f"; the first is post {changes.wrong[0] + 1:,}" if changes.wrong else ""
     yield Check(
-        "texts are the originals but for masked words",
+        "texts are the originals except for masked words",
         not changes.wrong,
         f"{len(changes.wrong):,} of {len(texts):,} posts differ otherwise{first}",
     )

@@ -57,7 +57,7 @@ class VectorAuditResult(Result):
 
     @property
     def largest_risk(self) -> float:
-        """Not known of single vectors: in doubt any may be beyond any bound."""
+        """Not known about single vectors: in doubt any may be beyond any bound."""
         return float("inf") if self.verdict == "leak" else 0.0
 
     def document(self) -> doc.Document:

@@ -67,7 +67,7 @@ def attack_vectors(
     Raises
     ------
     SourceError
-        If the owner's folder is not there: it alone says which released vector is which original.
+        If the owner's folder is not there: only it says which released vector is which original.
     """
     families = switched_on(vector_families(), tuple(request.without or ()))
     folder = Path(request.release)

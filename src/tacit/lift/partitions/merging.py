@@ -70,7 +70,7 @@ def within_delta(value: float, delta: float) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A question to a partition, with what every method needs to know of each released value."""
+    """A question to a partition, with what every method needs to know about each released value."""
 
     joint: Joint
     epsilon: float

@@ -27,7 +27,7 @@ _LEFT: Final = 0.5
 
 
 class NodeClaim(Protocol):
-    """What is claimed of every cell, and what the two parts of the records say of it at each node of a tree."""
+    """What is claimed of every cell, and what the two parts of the records say about it at each node of a tree."""
 
     def sizes(self) -> tuple[Vector, Vector]:
         """Records of every node in the part that chooses and in the part that proves."""
@@ -120,7 +120,7 @@ def certified_cells(
     Guarantees
     ----------
     If all records are independent draws from the population, were dealt to the parts without a look at them, and the
-    tree, the claims and the confidence depend on the first part alone; and if the claims' secrets are all there are:
+    tree, the claims and the confidence depend only on the first part; and if the claims' secrets are all there are:
     then, with probability at least ``confidence``, every cell given is within all bounds of all claims, and so is every
     cell of a coarser code, since its belief is a mean of theirs. That is for one question: ask another of the same
     records, of another epsilon, secret, tree or deal, and what is spent adds up.
@@ -164,7 +164,7 @@ def certified_cells(
 def _plan(
     tree: Nesting, claims: Sequence[NodeClaim], base: Labels, design: Vector, beta: float
 ) -> tuple[Vector, Vector]:
-    """What each split weighs, by the first part alone, and the smallest level that each node is asked at."""
+    """What each split weighs, by the first part only, and the smallest level that each node is asked at."""
     foreseen = np.clip(beta * design / max(_LEFT * design[0], 1.0), np.finfo(np.float64).tiny, beta)
     foreseen[1:] = foreseen[tree.parent[1:]]
     chance = np.min([claim.chances(tree, base, foreseen) for claim in claims], axis=0)

@@ -108,7 +108,7 @@ class CountCertificate:
     """What counts prove about the log-lifts of the population.
 
     With probability at least 1 - ``beta`` every log-lift lies between -``epsilon`` and ``epsilon``; inf if nothing is
-    proved. ``epsilon_low`` and ``epsilon_high`` are the same for one side alone: each errs with probability at most
+    proved. ``epsilon_low`` and ``epsilon_high`` are the same for one side only: each errs with probability at most
     beta, the two together with at most 2 beta. ``records`` is the number of records it rests on, ``counted`` the
     largest abs(log-lift) of the counts as if they were everyone, which proves nothing; ``secret``, ``released`` and
     ``side`` are the cell (row, column) and side that decide, ``method`` which of the three functions made it.

@@ -53,7 +53,7 @@ _LARGEST_EPSILON: Final = 300.0
 
 @dataclass(frozen=True)
 class ReleaseBound:
-    """What is known of one release: every log-lift lies between -epsilon_low and epsilon_high.
+    """What is known about one release: every log-lift lies between -epsilon_low and epsilon_high.
 
     ``beta`` is the probability with which that may be false: 0 if it was computed on the population.
     """
@@ -87,7 +87,7 @@ class Composition:
     """What several releases say together at most.
 
     Every log-lift of all ``releases`` together lies between -``epsilon_low`` and ``epsilon_high``, inf where nothing is
-    known, but for a probability ``beta``: the sum of those of the releases. ``assumptions`` are the preconditions in
+    known, except for a probability ``beta``: the sum of those of the releases. ``assumptions`` are the preconditions in
     words, to be read after "if"; they follow from the ``relation`` of the releases.
     """
 

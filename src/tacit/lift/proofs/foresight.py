@@ -30,7 +30,7 @@ def chance_of_proof(
     Parameters
     ----------
     counts : array, cells x secrets
-        The records of the cells that are at hand.
+        The records of the cells that are available.
     prior : array, secrets or cells x secrets
         The shares of the secrets that the cells are compared with.
     low, high : float
@@ -38,7 +38,7 @@ def chance_of_proof(
     level : float or array, one for each cell
         The level at which a cell will be tested.
     ratio : float
-        How many records will test for each that is at hand.
+        How many records will test for each that is available.
     expected : array that broadcasts to ``counts``, optional
         Rates that the cells are expected to have before they are counted: those of the cell that they are cut from, or
         what a learned model says. The prior unless said.

@@ -1,4 +1,4 @@
-"""A secret that is a number: what cells tell of every threshold of it at once.
+"""A secret that is a number: what cells tell about every threshold of it at once.
 
 A bound for every value of a number cannot be had: most values are one person's. Nor can one for every threshold: far
 out in a tail a cell has nobody, and the log-lift of the event is -inf. What can be had, and says that nobody is known

@@ -21,6 +21,8 @@ from tacit.lift.solvers.subsets import covered_groups
 # A value is dealt out in pieces of at most so many times what a value of its block has on average, unless every block
 # has one.
 _PIECES: Final = 2.0
+# Groups of a block of more values are made in small pools: they are where its program begins, no more.
+_ONE_POOL: Final = 100
 # A block that took in others is solved up to so many times its size.
 _LARGEST: Final = 4
 # Widths of clusters to try, as a share of a lift, and the room that they must leave.
@@ -80,7 +82,7 @@ def solve_parts(region: Region, size: int, budget: Budget, *, most: int, threads
 
     def solve(number: int) -> tuple[Mixture, LearnedPrices]:
         part, teaches = blocks[number].region, LearnedPrices()
-        groups = covered_groups(part)
+        groups = covered_groups(part, one_pool=_ONE_POOL)
         solved = before[number] < most and part.n <= _LARGEST * size and not part.safe.all()
         mixture = solve_many(part, groups, budget, learned=learned, teaches=teaches) if solved else None
         return Mixture.of_groups(groups, part.marginal) if mixture is None else mixture, teaches
@@ -101,14 +103,14 @@ def _processors() -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class DealtBlock:
     """Some of the values, each with its share of its frequency."""
 
     values: Labels
     region: Region
 
 
-def _side_by_side(blocks: list[Block], mixtures: Sequence[Mixture | None]) -> Mixture | None:
+def _side_by_side(blocks: list[DealtBlock], mixtures: Sequence[Mixture | None]) -> Mixture | None:
     """The mechanism of all blocks; None if there are no blocks, or one of them has none."""
     parts = [
         replace(mixture, values=block.values[mixture.values])
@@ -118,7 +120,7 @@ def _side_by_side(blocks: list[Block], mixtures: Sequence[Mixture | None]) -> Mi
     return Mixture.side_by_side(parts) if parts and len(parts) == len(blocks) else None
 
 
-def _dealt(region: Region, size: int) -> list[Block]:
+def _dealt(region: Region, size: int) -> list[DealtBlock]:
     """Blocks of about ``size`` values, alike in what they lean to and each within bounds as a whole.
 
     A frequent value is dealt out in pieces, to several blocks: it needs more cover than one block has, or is cover for
@@ -142,7 +144,7 @@ def _dealt(region: Region, size: int) -> list[Block]:
         if not within:
             # Larger blocks are more alike.
             return _dealt(region, 2 * size) if n_blocks > 2 else []
-        blocks.append(Block(values, part))
+        blocks.append(DealtBlock(values, part))
         waiting = waiting[:0]
     return blocks
 

@@ -18,7 +18,7 @@ from tacit.lift.solvers.alpha import AlphaRegion, two_secrets
 from tacit.lift.solvers.assigning import assign
 from tacit.lift.solvers.binary import OneRow, binned, solve_row
 from tacit.lift.solvers.blocks import solve_blocks, solve_clusters, solve_parts, solve_shares
-from tacit.lift.solvers.bounds import branch_bound, largest_bound, reaches
+from tacit.lift.solvers.bounds import Scarcity, SecondShares, branch_bound, largest_bound, reaches
 from tacit.lift.solvers.columns import Budget, solve_columns
 from tacit.lift.solvers.many import solve_many
 from tacit.lift.solvers.mixture import Mixture, MixtureChannel, row_stochastic
@@ -47,6 +47,8 @@ _MOST_SYSTEMS = 2_000
 _LARGEST_ASKED = 300
 _LARGEST_RETRIED = 20_000
 _TIGHTER = (0.5, 0.25)
+# With no more inequalities than this second shares are not looked at.
+_FEW_ROWS = 12
 # With more rows than this, on average, blocks are solved where there might have been one program.
 _MANY_CELLS = 20
 
@@ -69,13 +71,15 @@ class Limits:
         # Rows that bound the loss, seconds of an integer program, variables of the program over boxes.
         self.rows = (1, 4, 16)[level]
         self.directions = (100, 1_000, 2_000)[level]
+        # Numbers to look at for second shares, which bound the loss.
+        self.seconds_work = (1e7, 1.5e8, 1e9)[level]
         self.seconds = (1.0, 5.0, 30.0)[level]
         self.branched = (1_500, 8_000, 24_000)[level]
         # Values that outputs are generated for at once, in so many searches for each value and round; else blocks of at
         # least `part` values, as large as the work allows, for so many of them; clusters that stand for more.
         self.many = (300, 1_000, 2_000)[level]
         self.searches = (0.3, 0.5, 1.0)[level]
-        self.part = (150, 300, 600)[level]
+        self.part = (150, 500, 800)[level]
         self.work = (1e7, 1e8, 6e8)[level]
         self.parts = (10_000, 120_000, 500_000)[level]
         self.clusters = (800, 2_400, 4_000)[level]
@@ -273,6 +277,8 @@ class MechanismLadder:
         bound = largest_bound(types.marginal, reach)
         if branches:
             bound = max(bound, branch_bound(types, reach, most=self.limits.branched))
+        else:
+            bound = max(bound, self._frequent_bound(types, reach))
         for s in self._hardest(types):
             row = OneRow.of(types, int(s))
             if types.n > self.limits.bins:
@@ -280,6 +286,15 @@ class MechanismLadder:
             relaxed = solve_row(row, rounds=20)
             bound = max(bound, relaxed.bound if relaxed is not None else 0.0)
         return bound
+
+    def _frequent_bound(self, types: Region, reach: Vector) -> float:
+        """What every mechanism loses, with a closer look at the outputs of the most frequent values."""
+        n_rows = len(types.inequalities()[1])
+        most = max(1, int(self.limits.seconds_work / (types.n * n_rows)))
+        frequent = np.sort(np.argsort(-types.marginal, kind="stable")[:most])
+        # With few rows a second value is hardly held back.
+        seconds = SecondShares.of(types, reach, frequent, look=n_rows > _FEW_ROWS)
+        return largest_bound(types.marginal, reach, seconds, Scarcity.of(types, seconds))
 
     def _hardest(self, types: Region) -> Labels:
         """The rows that keep most values from standing alone."""

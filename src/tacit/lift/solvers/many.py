@@ -1,6 +1,6 @@
 """Mechanisms for hundreds of values and more: outputs of few values each, generated many at a time.
 
-The linear program over the outputs so far gives every value a price. All pairs of values are priced at once (`pairs`);
+The linear program over the outputs so far gives every value a price. All pairs of values are priced at once (`small`);
 outputs of more values that pay are looked for from many risky values at once (`simplex`). Two things make that converge
 in few rounds. A value may stay uncovered at a fee, which rises where it is paid: without it the first prices, of groups
 that no other output can take part in, say nothing. And every search sees the other values a little dearer, each by
@@ -20,10 +20,9 @@ from tacit.lift.solvers.bounds.reaching import reaches
 from tacit.lift.solvers.columns import Budget
 from tacit.lift.solvers.master import Master, entropies_of
 from tacit.lift.solvers.mixture import Mixture
-from tacit.lift.solvers.pairs import pairs_of
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.simplex import Corners, Simplex
-from tacit.lift.solvers.trios import Trios
+from tacit.lift.solvers.small import Trios, pairs_of
 
 # How often the entropy is replaced by its tangent, at the corner that the last one led to.
 _INNER: Final = 3
@@ -44,7 +43,7 @@ _GENTLE: Final = 2
 _LONGER: Final = 5
 _LARGEST_FEE: Final = 60.0
 # Fees from prices that were guessed: so many times as much, plus a little. Lifts and prices that guesses go by.
-_GUESSED: Final = (1.1, 0.1)
+_GUESSED: Final = (1.2, 0.3)
 _SMALLEST_LIFT: Final = 1e-2
 _LARGEST_PRICE: Final = 4.0
 _RIDGE: Final = 1e-3

@@ -14,11 +14,12 @@ _POOL = 48
 _ONE_POOL = 600
 
 
-def merge_subsets(region: Region, merged: Mask) -> Labels:
+def merge_subsets(region: Region, merged: Mask, *, one_pool: int = _ONE_POOL) -> Labels:
     """Split a set of values into groups within bounds; every other value is a group of its own.
 
     Each group starts from the riskiest value left and takes in the value that brings it closest to its bounds, or, if
-    some bring it within them, the one that loses least.
+    some bring it within them, the one that loses least. More values than ``one_pool`` are dealt out into small pools
+    first, which is quicker.
 
     Guarantees
     ----------
@@ -32,7 +33,7 @@ def merge_subsets(region: Region, merged: Mask) -> Labels:
     cells, masses = region.cells[:, members], region.marginal[members]
     groups = np.arange(len(members))
     while True:
-        dealt = _deal(cells, masses)
+        dealt = _deal(cells, masses, one_pool)
         step, done = _complete(region, cells, masses, dealt)
         groups = step[groups]
         n_groups = int(step.max()) + 1
@@ -41,7 +42,7 @@ def merge_subsets(region: Region, merged: Mask) -> Labels:
         if done.all() or n_groups == 1:
             break
         # What could not be completed goes to another round; the last one has a single pool of everything.
-        if n_groups <= _ONE_POOL or (~done).sum() <= 1 or n_groups == len(step):
+        if n_groups <= one_pool or (~done).sum() <= 1 or n_groups == len(step):
             groups = _absorb(region, cells, masses, done)[groups]
             break
     first = np.full(int(groups.max()) + 1, -1)
@@ -50,15 +51,15 @@ def merge_subsets(region: Region, merged: Mask) -> Labels:
     return labels
 
 
-def covered_groups(region: Region) -> Labels:
+def covered_groups(region: Region, *, one_pool: int = _ONE_POOL) -> Labels:
     """Groups within bounds of the values that are not, with others that hide them."""
-    return merge_subsets(region, cover_set(region, ~region.safe))
+    return merge_subsets(region, cover_set(region, ~region.safe), one_pool=one_pool)
 
 
-def _deal(cells: Matrix, masses: Vector) -> Labels:
+def _deal(cells: Matrix, masses: Vector, one_pool: int) -> Labels:
     """The pool of each value: sorted by the way they lean and dealt out like cards."""
     n = len(masses)
-    if n <= _ONE_POOL:
+    if n <= one_pool:
         return np.zeros(n, dtype=np.intp)
     lean = np.argmax(cells / masses, axis=0) + cells.max(axis=0) / masses / 1e3
     pools = np.empty(n, dtype=np.intp)

@@ -1,7 +1,7 @@
 """What can be asked about a person. An action is a file here and a line in :data:`ACTIONS`.
 
 The file ``NAME.py`` has the function ``person_NAME``; what may be asked of it are its keyword parameters, each
-annotated with what it says of itself (:func:`tacit.person.actions.asking.ask`). Its docstring is the help of the
+annotated with what it says about itself (:func:`tacit.person.actions.asking.ask`). Its docstring is the help of the
 command, and ``EXAMPLES`` are settings worth trying. These files load nothing heavy until they are called.
 """
 

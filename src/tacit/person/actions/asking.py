@@ -130,7 +130,7 @@ def _refused(name: str, why: str) -> ArgumentError:
 
 
 def ask(kind: Kind, help: str, *, short: str | None = None, metavar: str | None = None) -> SettingFacts:
-    """What a parameter of an action says of itself."""
+    """What a parameter of an action says about itself."""
     return SettingFacts(kind, help, ("person",), short, metavar)
 
 

@@ -1,4 +1,4 @@
-"""What does each adversary of CASE.yaml know of the person, how, and what should be done first?
+"""What does each adversary of CASE.yaml know about the person, how, and what should be done first?
 
 It shows the ladder (leakage, precision, recall and cost of each adversary), the merged record that leaks most with
 what is right, wrong and missing in it, how its records came together, what each source adds, and ranked actions.
@@ -64,6 +64,15 @@ def person_audit(
     from tacit.person import inquiry as inquiring
 
     inquiry = inquiring.opened(case, adversary=adversary, progress=progress)
+    answer = _answer(inquiry, fail_above, show_values=show_values, watch=watch)
+    if path is not None and inquiry.index is not None:
+        inquiry.index.keep_answer(answer, asked, inquiry.case.files)
+    return answer
+
+
+def _answer(inquiry: "Inquiry", fail_above: float | None, *, show_values: bool, watch: bool) -> PersonAuditResult:
+    from tacit.person import inquiry as inquiring
+
     shown = showing(show_values, inquiry.case.reference)
     subject, ladder, top = inquiry.subject, inquiry.ladder, inquiry.strongest
     names, shrinking = inquiring.RecordNames(inquiry.pool, subject), inquiring.Shrinking(top.hot)
@@ -83,7 +92,7 @@ def person_audit(
         inquiring.finding(one.rung.adversary, one.rung.leakage, one.winner.cluster, names, shown) for one in ladder
     )
     notes += [*_covering(findings), *inquiring.fitted_once(top.work.spec)]
-    answer = PersonAuditResult(
+    return PersonAuditResult(
         case=str(inquiry.case.path),
         labels=tuple(dict.fromkeys(label for label, _ in subject.reference)),
         facts=len({(label, subject.labels[label].meant(value)) for label, value in subject.reference}),
@@ -106,9 +115,6 @@ def person_audit(
         notes=(*notes, *weaker_notes(rungs), *_rough(shrinking), *inquiring.crowd_note(inquiry)),
         changes=changes,
     )
-    if path is not None and inquiry.index is not None:
-        inquiry.index.keep_answer(answer, asked, inquiry.case.files)
-    return answer
 
 
 def _seen(inquiry: "Inquiry") -> "Seen":

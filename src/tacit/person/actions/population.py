@@ -52,8 +52,8 @@ def person_population(
 ) -> PersonPopulationResult:
     """The leakage of every person of a reference table under every adversary, with k beside it.
 
-    The ``population`` of the case names the table of references. ``out`` (.csv or .parquet) gets a row a person: id,
-    leakage under each adversary, k, l, top source; it is for the owner alone. The result holds no values.
+    The ``population`` of the case names the table of references. ``out`` (.csv or .parquet) gets a row per person: id,
+    leakage under each adversary, k, l, top source; it is for the owner only. The result holds no values.
 
     Guarantees
     ----------
@@ -132,7 +132,7 @@ def _checked_target(out: str | Path | None) -> Path | None:
 def _measured(
     inquiry: "Inquiry", spec: "Adversary", people: "References", fail_above: float | None
 ) -> "tuple[Population, PopulationRung]":
-    """One adversary: every person's leakage, in a table, and what there is to say of all."""
+    """One adversary: every person's leakage, in a table, and what there is to say about all."""
     from tacit.person.inquiry import does
     from tacit.person.link.populations import population
 

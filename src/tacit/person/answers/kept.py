@@ -59,8 +59,15 @@ def written_answer(answer: Any, files: Mapping[Path, object]) -> str | None:
 
 
 def seen(path: Path) -> list[int]:
-    """Which file a path leads to, how long it is, and when it was last written to or renamed."""
-    found = path.stat()
+    """Which file a path leads to, how long it is, and when it was last written to or renamed.
+
+    SQLite writes what is new into a file beside the database, which stays as it was; that file is looked at, too.
+    """
+    waiting = path.with_name(f"{path.name}-wal")
+    return [part for one in (path, waiting) if one is path or one.exists() for part in _stamp(one.stat())]
+
+
+def _stamp(found: os.stat_result) -> list[int]:
     return [found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
 
 

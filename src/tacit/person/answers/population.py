@@ -22,9 +22,9 @@ _K = (
 
 @dataclass(frozen=True)
 class PersonPopulationResult(PersonResult):
-    """Every person of a reference table at once: quantiles, and one row a person in ``rows``.
+    """Every person of a reference table at once: quantiles, and one row per person in ``rows``.
 
-    The file has a row a person: the person's id, the leakage under each adversary, k (how many persons of the table
+    The file has one row per person: the person's id, the leakage under each adversary, k (how many persons of the table
     share the quasi-identifiers), l (how many different sensitive values those have) and the source that gives most
     away.
     """

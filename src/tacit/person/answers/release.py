@@ -104,7 +104,7 @@ class PersonReleaseResult(PersonResult):
 
 
 def _option_rows(option: ReleaseOption) -> list[tuple[doc.Text | doc.Cell, ...]]:
-    """A row an adversary; what is said of the option itself stands in the first."""
+    """One row per adversary; what is said about the option itself stands in the first."""
     rows: list[tuple[doc.Text | doc.Cell, ...]] = []
     for adversary, after in option.after.items():
         first = not rows

@@ -34,7 +34,7 @@ def _label(reader: CaseReader, section: CaseSection, name: str) -> Label:
     about = section.about
     fields = section.kept("normalise", "weight", "single", "similarity", "suppressed", "domain")
     if (kind := kind_of(name)) is not None:
-        # What is not said of a label follows from its name.
+        # What is not said about a label follows from its name.
         usual = kind.label(country=reader.country)
         fields = {"normalise": usual.normalise, "similarity": usual.similarity, "single": usual.single} | fields
     if fields.get("normalise") is str:

@@ -149,7 +149,7 @@ class CaseReader:
     ) -> CaseSection:
         """A mapping of keys known beforehand; those without a value (null) are left out.
 
-        What is ``named`` has a name besides, and what is said of it is told with its name.
+        What is ``named`` has a name besides, and what is said about it is told with its name.
         """
         own = ["name"] if named else []
         entries = self.entries(node, what)

@@ -37,7 +37,7 @@ def _map(reader: CaseReader, node: yaml.Node, what: str) -> dict[str, str | None
     labels: dict[str, str | None] = {}
     for column, at, value in reader.entries(node, what):
         if column == "*" and not is_null(value):
-            reader.wrong(at, f"'*' in {what} stands for all other columns: only null can be said of them")
+            reader.wrong(at, f"'*' in {what} stands for all other columns: only null can be said about them")
         else:
             labels[column] = None if is_null(value) else reader.text(value, f"'{column}' of {what}") or None
     return labels

@@ -125,10 +125,10 @@ class CaseIndex:
                 return LikelyModel.of(codes, few, about["facts"])
         made = make()
         if made is not None and self._holds_records:
-            codes, few = made.codes, {"kept_few": made.few}
+            codes, tables = made.codes, {"kept_few": made.few}
             with suppress(OSError, TacitError):
                 self._write("codes", lambda path: _write_array(codes, path), {})
-                self._write("likely", lambda path: write_tables(store, few, path), {"facts": made.facts()})
+                self._write("likely", lambda path: write_tables(store, tables, path), {"facts": made.facts()})
         return made
 
     @property
@@ -204,15 +204,15 @@ class CaseIndex:
 
 
 def case_index(case: Case) -> CaseIndex | None:
-    """The index of a case; None if it wants none, if not all its sources are files that say when they changed, or if
-    the normal form of a label has no name."""
+    """The index of a case; None if it wants none, if not all its sources are files that say when they changed (a SQLite
+    database with changes beside it does not), or if the normal form of a label has no name."""
     described = _described(case.labels)
     if not case.index or described is None:
         return None
     stamps = []
     for source in case.sources:
         path = source.path if source.path.exists() else Path(str(source.path).rsplit("::", 1)[0])
-        if not path.is_file():
+        if not path.is_file() or path.with_name(f"{path.name}-wal").exists():
             return None
         # However the case was called, it is the same one.
         stamps.append([repr(replace(source, path=source.path.resolve())), stamp_of(path)])

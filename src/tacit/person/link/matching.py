@@ -138,7 +138,7 @@ def _refuse_rich(counts: Sequence[IntArray], most: float) -> None:
         raise TooRichError
 
 
-def _shared(known: Owned, keys: Sequence[Owned]) -> tuple[Owned, Owned]:
+def _shared(known: Owned, keys: Sequence[Owned]) -> tuple[Owned, tuple[IntArray, IntArray]]:
     """Every key with one of its owners, and the pairs of owners that share one."""
     owner = np.concatenate([known[0], *(one for one, _ in keys)])
     value = np.concatenate([known[1], *(one for _, one in keys)])

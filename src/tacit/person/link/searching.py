@@ -117,6 +117,9 @@ class Search:
             f"SELECT s.person, s.fid FROM {self._facts} s SEMI JOIN ({self._unsettled()}) u ON u.person = s.person "
             f"WHERE s.looked = 1 AND s.cap > 0 AND s.w > 0 AND s.label = {self._store.text(label)}"
         )
+        if not int(one(self._store, f"SELECT count(*) FROM {facts}")):
+            beside.drop(facts)
+            return
         label_is = f"label = {self._store.text(label)}"
         true = f"SELECT f.fid, f.value FROM {beside.facts} f SEMI JOIN {facts} s ON s.fid = f.fid"
         held = f"SELECT DISTINCT meant FROM {beside.values} WHERE {label_is} AND NOT hidden"

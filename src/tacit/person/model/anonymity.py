@@ -49,7 +49,7 @@ def classes(
     Parameters
     ----------
     records : sequence of Record
-        The published table, one record a row.
+        The published table, one record per row.
     quasi_identifiers : sequence of str
         Labels by which outsiders recognise a person.
     labels : Labels, optional
@@ -115,7 +115,7 @@ def anonymity_of(
     """How many records of a table could be one person's, and how many secrets they hold.
 
     A record could be the person's if for every quasi-identifier one of its values is, or covers ("11*" covers 111), one
-    of the person's. What the record does not say cannot rule the person out, nor what is not known of the person.
+    of the person's. What the record does not say cannot rule the person out, nor what is not known about the person.
 
     ``sensitive`` is the label that is secret, for l.
 

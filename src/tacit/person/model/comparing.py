@@ -132,7 +132,7 @@ class Comparer:
         return [beside.look_formed(value) if formed else beside.look(value) for value in values]
 
     def _compare_plain(self, record: Record) -> ComparedRecord | None:
-        """Where labels have weights alone, a value is the truth or is wrong; None if one may cover the truth."""
+        """Where labels have only weights, a value is the truth or is wrong; None if one may cover the truth."""
         labels, facts = self._labels, self._reference.places
         hits = [facts.get((label, value), -1) for label, value, _ in record.attributes]
         if any(fact < 0 and is_suppressed(held[1]) for held, fact in zip(record.attributes, hits, strict=True)):
@@ -160,7 +160,7 @@ class Comparer:
                 beside = self._beside[attribute.label] = _Facts(attribute.label, self._labels[attribute.label], [])
             verdicts.append(beside.look(attribute.value))
         labels, confidence = [held.label for held in record.attributes], [held.confidence for held in record.attributes]
-        # A star alone is about the fact and says nothing of it.
+        # A lone star is about the fact and says nothing about it.
         missing = _missing(self._facts, (verdict.hit for verdict in verdicts if verdict.share > 0))
         return judged(labels, confidence, verdicts, self._labels, self.reference_weight, missing)
 

@@ -1,4 +1,4 @@
-"""What a column is called, and what is known of its values from that alone."""
+"""What a column is called, and what is known about its values from that alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tacit.person.model.values import similarity
 
 @dataclass(frozen=True)
 class ValueKind:
-    """A kind of value: its normal form, what is nearly right of it, and whether a person has one alone."""
+    """A kind of value: its normal form, what is nearly right of it, and whether a person has only one."""
 
     form: str
     near: str | None = None

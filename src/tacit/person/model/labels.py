@@ -107,7 +107,7 @@ class Correlated:
 
 
 class Labels(Mapping[str, Label]):
-    """What is known of every label; a label that was not described is weighed 1 and compared exactly.
+    """What is known about every label; a label that was not described is weighed 1 and compared exactly.
 
     Examples
     --------

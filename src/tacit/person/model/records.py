@@ -1,4 +1,4 @@
-"""Records: what somebody knows of a person; and the reference: what is true."""
+"""Records: what somebody knows about a person; and the reference: what is true."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tacit.person.model.forms import ALIKE, as_day
 from tacit.person.model.forms.texts import jaro_winkler
 from tacit.person.model.labels import Similarity
 
-# What can be said of a value in place of the value. All else is a value.
+# What can be said about a value in place of the value. All else is a value.
 _HINT: Final = re.compile(r"[*<>≥≤\[({]")
 _NUMBER: Final = r"[+-]?\d+(?:\.\d+)?"
 _DAY: Final = r"\d{4}-\d{2}-\d{2}"
@@ -57,7 +57,7 @@ def _day_number(text: str) -> float | None:
 def covers(pattern: str, value: str, *, meant: Callable[[str], str] | None = None) -> bool:
     """Whether a suppressed value may stand for this one.
 
-    A star is one character, as in the paper (1** covers 115 and not 11); a star alone is anything. Bounds and ranges
+    A star is one character, as in the paper (1** covers 115 and not 11); a lone star is anything. Bounds and ranges
     hold numbers or days (2001-12-31); a round bracket leaves its end out. A pattern that is no pattern covers itself.
     ``meant`` is the form in which the members of a set are compared with the value.
 

@@ -28,7 +28,7 @@ class Cluster:
     """Records an adversary takes for one person's, merged into one.
 
     ``members`` are the places of the records, rising; ``links`` say why they are one, as a tree over the members;
-    ``sources`` says of each (label, value) which members hold it.
+    ``sources`` says about each (label, value) which members hold it.
     """
 
     record: Record
@@ -96,7 +96,7 @@ class Holdings:
         return Cluster(record, group.members, group.links, sources)
 
     def _originals(self) -> list[int]:
-        """Places of records kept as they were given, less those that are a cluster as they are."""
+        """Places of records kept as given, less those that are a cluster as they are."""
         if not self.keep_base:
             return []
         alone = {group.members[0] for group in self.groups if len(group.members) == 1}
@@ -131,7 +131,7 @@ class Adversary:
     merge : {"union", "consensus", "vote", "diluted"}
         What is written down for a cluster (see `tacit.person.resolve.merging.merge`). Matching always sees the union.
     keep_base : bool
-        The records as they were given stay, besides the clusters, and so does what fewer of several resolutions made:
+        The records as given stay, besides the clusters, and so does what fewer of several resolutions made:
         whoever merges does not burn the originals. Then no step can lower the leakage below that of the records, and no
         further resolution below that of those before it.
     cost : Cost

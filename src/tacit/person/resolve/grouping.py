@@ -13,7 +13,7 @@ from tacit.person.resolve.merging import merge
 from tacit.person.resolve.resolver import Link, Resolver
 from tacit.person.resolve.rules import Facts, Key, Rules, facts_of
 
-# Whether merged records are matched again (as R-Swoosh does), or base records alone are compared.
+# Whether merged records are matched again (as R-Swoosh does), or only base records are compared.
 Closure = Literal["swoosh", "components"]
 
 # A record with more keys than this for an alternative is found by its values.

@@ -17,7 +17,7 @@ def merge(records: Sequence[Record], policy: Policy = "union", labels: Mapping[s
     Parameters
     ----------
     records : sequence of Record
-        At least one. A record alone stays as it is, whatever the policy.
+        At least one. A single record stays as it is, whatever the policy.
     policy : {"union", "consensus", "vote", "diluted"}
         - ``"union"``: every fact, with its best confidence (the paper's).
         - ``"consensus"``: of a label with a single true value only the value with most votes, with its best
@@ -26,7 +26,7 @@ def merge(records: Sequence[Record], policy: Policy = "union", labels: Mapping[s
         - ``"vote"``: values of a label with a single true value keep their share of the votes times their best
           confidence; union for other labels.
         - ``"diluted"``: each value of any label with its mean confidence over the records that say anything of the
-          label: what is known of one member of a class (of a k-anonymous table) taken at random.
+          label: what is known about one member of a class (of a k-anonymous table) taken at random.
     labels : mapping from label to Label
         Which labels have a single true value.
 

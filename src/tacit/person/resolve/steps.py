@@ -243,7 +243,7 @@ class Resolve(Grouping):
     ----------
     rules : Rules
     closure : {"swoosh", "components"}
-        Whether merged records are matched again until nothing changes, or base records alone.
+        Whether merged records are matched again until nothing changes, or only base records.
     """
 
     rules: Rules

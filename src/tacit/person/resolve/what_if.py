@@ -85,7 +85,7 @@ class WhatIf:
 
     @property
     def records(self) -> Sequence[Record]:
-        """The records as they were given, then those that were added."""
+        """The records as given, then those that were added."""
         return self._hands.given
 
     @property

@@ -47,7 +47,7 @@ class RecordPool:
     notes : tuple of str
         What was left out or assumed, in sentences without values.
     formed : Attributes, optional
-        The same in normal form, if they are at hand.
+        The same in normal form, if they are available.
     """
 
     attributes: Attributes

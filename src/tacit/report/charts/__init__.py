@@ -1,4 +1,4 @@
-"""Charts drawn as inline SVG: one file a chart, found by the type of what it shows.
+"""Charts drawn as inline SVG: one file per chart, found by the type of what it shows.
 
 Every drawing takes the width in pixels, so that a narrow page gets its own instead of shrunken text. Colours are
 classes; the style sheet of the page gives them a light, a dark and a printed form.

@@ -47,6 +47,12 @@ _AS_THEY_ARE = frozenset(
 _TEXTS = frozenset(("text", "varchar", "bpchar", "name", "char", "citext"))
 
 
+_NO_KEY = (
+    "the table has no primary key: its rows are in the order in which they are stored, which changes when they are "
+    "updated, and a release could then not be verified against it; give it a key, or keep the copy that is protected"
+)
+
+
 @dataclass(frozen=True)
 class _Column:
     """A column of a table on the server: how it is asked for, and what it is here."""
@@ -108,6 +114,8 @@ class PostgresEngine(DuckDBEngine):
         self._base: Rows | None = None
         self._copy: Path | None = None
         self._main: Any = None
+        # What a reader would want to know of the table that was opened.
+        self.notes: list[str] = []
 
     def tables(self) -> list[str]:
         """The tables that may be read; those of ``public`` without their schema."""
@@ -127,6 +135,7 @@ class PostgresEngine(DuckDBEngine):
             self._columns = [_Column(**each) for each in self._ask(_COLUMNS.format(oid=found["oid"])).to_pylist()]
             key = [identifier(each["name"]) for each in self._ask(_KEY.format(oid=found["oid"])).to_pylist()]
             self._order = f"ORDER BY {', '.join(key)}" if key else ""
+            self.notes = [] if key else [_NO_KEY]
             self._snapshot = self._exported(found["kind"])
         self._base = self.of_arrow(self._streamed()) if self._snapshot else self._spooled()
         return self._base, [each.kind for each in self._columns]

@@ -134,6 +134,17 @@ class Engine(ABC):
         """
         return None
 
+    def counted_beside(
+        self, rows: Rows, columns: Sequence[str], other: Engine, beside: Rows, names: Sequence[str], most: int
+    ) -> pa.Table | None:
+        """The same of columns of the rows and, as the last of them, columns of other rows: row i with row i.
+
+        The rows are as many as the other ones, and the columns are called c0, c1, ...
+
+        None of an engine that cannot tell without putting rows in order, and of rows that are not those of files.
+        """
+        return None
+
     @abstractmethod
     def batches(self, rows: Rows, names: Sequence[str], size: int) -> Iterator[pa.RecordBatch]:
         """Some columns with plain names, in the order of the rows, about ``size`` rows at a time."""

@@ -70,6 +70,8 @@ class Format(ABC):
     written: ClassVar[bool] = True
     # Whether another version of the library that writes may put the same cells into other bytes.
     bytes_vary: ClassVar[bool] = False
+    # Whether enumerated texts are written as the texts they stand for.
+    enumerated: ClassVar[bool] = False
 
     @abstractmethod
     def open(self, file: SourceFile, engine: Engine) -> Opened:

@@ -1,4 +1,4 @@
-"""JSON: one object a line, or an array of objects; times as the text they are."""
+"""JSON: one object per line, or an array of objects; times as the text they are."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Jsonl(Format):
 
 
 class JsonArray(Jsonl):
-    """A JSON array of objects; a file of one object a line is read as such, whatever its name."""
+    """A JSON array of objects; a file of one object per line is read as such, whatever its name."""
 
     name = "json_array"
     title = "JSON"
@@ -95,9 +95,9 @@ def _first_keys(path: Path, name: str) -> list[str]:
     try:
         first = json.loads(line.decode("utf-8-sig"), object_pairs_hook=lambda pairs: [key for key, _ in pairs])
     except (ValueError, UnicodeDecodeError) as error:
-        raise DataError(f"{name}, line 1: not a JSON object; write one object to a line") from error
+        raise DataError(f"{name}, line 1: not a JSON object; write one object per line") from error
     if not isinstance(first, list) or not all(isinstance(key, str) for key in first) or not line.lstrip()[:1] == b"{":
-        raise DataError(f"{name}, line 1: not a JSON object; write one object to a line")
+        raise DataError(f"{name}, line 1: not a JSON object; write one object per line")
     return first
 
 

@@ -27,6 +27,7 @@ class Parquet(Format):
     several = True
     endings = (".parquet", ".pq")
     bytes_vary = True
+    enumerated = True
 
     def open(self, file: SourceFile, engine: Engine) -> Opened:
         """The files, if they are whole and have the same columns."""

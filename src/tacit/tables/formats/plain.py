@@ -100,7 +100,7 @@ def plain_copy(path: Path, encoding: str, engine: Engine) -> Path:
 
 
 def in_plain_text(file: SourceFile, engine: Engine) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Each part where it is, or a plain copy of it; and what is to be said of the encodings that were found."""
+    """Each part where it is, or a plain copy of it; and what is to be said about the encodings that were found."""
     read, notes = [], {}
     for part in file.parts:
         encoding = checked_encoding(file.encoding) if file.encoding else encoding_of(head_of(part))
@@ -111,7 +111,7 @@ def in_plain_text(file: SourceFile, engine: Engine) -> tuple[tuple[Path, ...], t
 
 
 def _note(file: SourceFile, encoding: str) -> str:
-    """What is said of a text that is not UTF-8; one that bears no mark of its encoding may have another."""
+    """What is said about a text that is not UTF-8; one that bears no mark of its encoding may have another."""
     title = _TITLES.get(encoding, encoding.upper())
     if file.encoding or encoding not in ("cp1252", "utf-16-le", "utf-16-be"):
         return f"{file.name} is read as {title}; what is written is UTF-8"

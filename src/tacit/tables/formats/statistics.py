@@ -138,7 +138,7 @@ def _drafted(
 
 
 def _typed(column: pa.Array, meta: Any, name: str) -> pa.DataType:
-    """The type of a column by its first rows; by what the file says of it, if all of these are missing."""
+    """The type of a column by its first rows; by what the file says about it, if all of these are missing."""
     import pyarrow as pa
 
     if not pa.types.is_null(column.type):

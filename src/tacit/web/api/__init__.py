@@ -1,1 +1,1 @@
-"""What the browser, or a script, can ask for: one file a kind of question."""
+"""What the browser, or a script, can ask for: one file per kind of question."""

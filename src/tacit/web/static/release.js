@@ -33,7 +33,7 @@ export function releaseStep(request, ending, start) {
     make("h2", {}, "What will be written"),
     make("p", { class: "claim" }, promise(request.epsilon ?? request.epsilon_high, request), make("small", {}, `And at least ${request.least ?? LEAST} people share every row.`)),
     make("dl", { class: "fields" }, files(ending).map(([file, words]) => make("div", {}, make("dt", {}, make("code", {}, file)), make("dd", {}, words)))),
-    make("p", {}, make("label", { for: "out" }, "Name of the release "), name, make("small", {}, "A folder of this name appears beside your file, whole or not at all. Your file is not changed.")),
+    make("p", {}, make("label", { for: "out" }, "Name of the release "), name, make("small", {}, "A folder of this name appears next to your file, whole or not at all. Your file is not changed.")),
     refused,
     make("button", { class: "main", type: "submit" }, "Write the release"),
   );

@@ -35,7 +35,7 @@ function tiles(ladder, rung, cared) {
   const mean = those.reduce((sum, [, kept]) => sum + kept, 0) / Math.max(those.length, 1);
   return [
     risk("People who could be found", ladder.original.found, rung.found, "of 1,000: today, and after"),
-    risk("People whose secret could be guessed", ladder.original.guessed, rung.guessed, `of 1,000, besides ${ofThousand(ladder.prior)} guessed without it`),
+    risk("People whose secret could be guessed", ladder.original.guessed, rung.guessed, `of 1,000, on top of ${ofThousand(ladder.prior)} guessed without it`),
     tile(cared.size ? "Kept of the columns you ticked" : "Kept of a column", percent(mean), cared.size ? listed([...cared]) : "on average over all", bar(mean)),
     tile("People who share a row", `${count(rung.smallest)} or more`, `${count(rung.cells)} different rows`),
   ];

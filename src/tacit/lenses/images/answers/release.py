@@ -38,7 +38,7 @@ class ImageProtectResult(ReleaseResult):
         Guarantees
         ----------
         Unless ``private``, the page shows the certificate, the headline and released images: no original, and nothing
-        learned but what the certificate says with two digits. Notes and path are for the terminal alone.
+        learned but what the certificate says with two digits. Notes and path are only for the terminal.
         """
         whose = "For the owner only: r" if self.private else "Tacit r"
         return doc.Document(

@@ -58,7 +58,7 @@ class AuditResult(Result):
     is of the table as it is given: who is alone in it, and could be found. ``prices`` are there where a secret has so
     many values that few of them may be meant. ``ladder`` is what ``protect`` would give at a few epsilons, ``curve``
     what one merged set, the papers' watchdog, would cost; ``fixes`` what some columns left out, or told more coarsely,
-    would change. ``asked`` is what was said of the table.
+    would change. ``asked`` is what was said about the table.
     """
 
     source: SourceFacts

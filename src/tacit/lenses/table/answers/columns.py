@@ -147,7 +147,7 @@ def several_rows(column: str, values: int, rows: int) -> str:
     """What a column of persons' numbers says that has fewer values than rows."""
     return (
         f"{doc.shorten(column, 32)} has {values:,} values in {rows:,} rows. If these are the people of the table, "
-        "some have several rows, and what is said of people is only true of rows: make one row of each person first."
+        "some have several rows, and what is said about people is only true of rows: make one row of each person first."
     )
 
 

@@ -48,7 +48,7 @@ def _found(found: PeopleFound) -> Iterator[Sentence]:
     by = {each.why: each for each in found.sets}
     everything = by.get("what may be known", found.everything)
     people, alone = everything.sizes.people, everything.sizes.unique
-    what = "in what may be known of them" if everything.why == "what may be known" else "in the released columns"
+    what = "in what may be known about them" if everything.why == "what may be known" else "in the released columns"
     if not alone:
         words = f"Nobody could be found: the same values {what} are shared by {{}} or more."
         yield sentence(words, doc.Count(everything.sizes.smallest, "person", "people"))

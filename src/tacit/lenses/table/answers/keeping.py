@@ -100,9 +100,10 @@ def _columns(keeps: ReaderKeeps) -> doc.Figure:
         (doc.DataValue(each.name, 40), doc.Cell(doc.Share(each.kept), style="big"), doc.Share(each.shift))
         for each in keeps.columns
     ]
-    table = doc.TableBlock(
-        ("Column", ">Kept", ">Shares off by"), rows, shown=range(min(len(rows), _FIRST)), more="columns"
-    )
+    # What somebody named is not among what a wide table leaves out.
+    named = {score.name for score in keeps.use} if keeps.uses == "named" else set()
+    first = sorted(range(len(rows)), key=lambda at: keeps.columns[at].name not in named)[:_FIRST]
+    table = doc.TableBlock(("Column", ">Kept", ">Shares off by"), rows, shown=sorted(first), more="columns")
     chart = doc.Bars("Kept of each column", "Kept; higher is better", bars, unit="probability", whole=True)
     return doc.Figure(chart, (table,))
 

@@ -1,4 +1,4 @@
-"""What an audit says of the log-lift that was learned: each number an estimate, and each section says so."""
+"""What an audit says about the log-lift that was learned: each number an estimate, and each section says so."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _risks(found: LearnedFindings, beside: doc.RiskHistogram, counted: Mapping[f
         "sections below: with few records per value they are mostly noise, and biased upwards."
     )
     layers = (doc.Layer("learned (estimate)", found.risk_histogram), doc.Layer("counted (plug-in)", beside, "outline"))
-    names = (EPSILON, ">Records within\n(estimate)", ">Surely within\n(whole 95% interval)", ">Counted\n(plug-in)")
+    names = (EPSILON, ">Records within\n(estimate)", ">Whole interval within\n(95%, estimate)", ">Counted\n(plug-in)")
     rows = [
         (
             doc.Nats(s.epsilon, "setting", unit=False),

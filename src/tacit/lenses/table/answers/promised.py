@@ -143,7 +143,7 @@ def together_words(composition: papers.LedgerComposition) -> Sentence:
 
 
 def next_section(certificate: CountedCertificate, *, out: str | None, original: str | None) -> doc.Section:
-    """What to do with a release, and the commands for it, ready to copy; for the terminal alone."""
+    """What to do with a release, and the commands for it, ready to copy; only for the terminal."""
     release: Part = doc.FilePath(out) if out else doc.Code("RELEASE")
     table = "TABLE" if original is None else original
     published = ["certificate.json", "report.html"]

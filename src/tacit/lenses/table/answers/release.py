@@ -68,7 +68,7 @@ class ProtectResult(ReleasedTable):
         Guarantees
         ----------
         The page is part of the release: it shows the certificate, the headline, the curve and shares of records. The
-        notes, the diagnosis, the paths and what to do next are the owner's, and for the terminal alone.
+        notes, the diagnosis, the paths and what to do next are the owner's, and only for the terminal.
         """
         return doc.Document(
             kind="release",
@@ -92,7 +92,7 @@ class ProtectResult(ReleasedTable):
 
 
 def _why(result: ProtectResult) -> tuple[doc.Block, ...]:
-    """What the owner is told before anything else, in the terminal alone."""
+    """What the owner is told before anything else, only in the terminal."""
     return (doc.Paragraph(result.diagnosis, "warning", label="Why", where="terminal"),) if result.diagnosis else ()
 
 
@@ -113,7 +113,7 @@ def _tiles(result: ProtectResult) -> doc.Tiles:
 
 
 def _kept_tiles(certificate: CountedCertificate) -> list[doc.Tile]:
-    """What is kept: of a release in cells, of the table as it was given; of others, of the table as it was cut."""
+    """What is kept: of a release in cells, of the original table; of others, of the table as it was cut."""
     utility = certificate.utility
     if certificate.in_cells:
         # What is kept of whole rows stands where the reader's share is told.
@@ -200,7 +200,7 @@ def _cost(result: ProtectResult) -> Sections:
 
 
 def _keeps(result: ProtectResult) -> Sections:
-    """What the reader keeps of the table as it was given."""
+    """What the reader keeps of the original table."""
     keeps = result.certificate.keeps
     nowhere = [each.column for each in result.levels if len(each.levels) < 2]
     return () if keeps is None else (keeping_section(keeps, nowhere),)

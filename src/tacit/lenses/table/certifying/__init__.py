@@ -1,4 +1,4 @@
-"""From what was counted to what is certified: facts and measures of a table's release, and what is said of it."""
+"""From what was counted to what is certified: facts and measures of a table's release, and what is said about it."""
 
 from __future__ import annotations
 

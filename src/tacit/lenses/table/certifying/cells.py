@@ -1,4 +1,4 @@
-"""What is said of a release in cells."""
+"""What is said about a release in cells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tacit.release.claims import attained_in_words, file_sentence
 
 
 class CellRelease(CountedRelease):
-    """A release in cells: what it keeps is of the table as it was given."""
+    """A release in cells: what it keeps is of the original table."""
 
     def headline(self, certificate: CountedCertificate) -> str:
         """What came of it, in one sentence; what is kept is of the columns, which readers read."""

@@ -20,7 +20,7 @@ from tacit.release.keys import committed, file_sha256
 from tacit.release.rules import ReleaseRules
 from tacit.release.whole_file import WholeFile, people_of
 from tacit.requests import Making
-from tacit.tables.counting import count
+from tacit.tables.counting import TooManyValues, count
 
 # Rows of more records than this are not counted as they were given, just to say what they told.
 MOST_GIVEN = 200_000
@@ -54,8 +54,11 @@ def given_joint(counted: Counted) -> Joint | None:
         return counted.joint
     if counted.n_records > MOST_GIVEN:
         return None
-    counts = count(question.as_given(), [*question.secret, *question.released], weight=question.weight)
-    return counts.joint(question.secret, question.released)[0]
+    try:
+        counts = count(question.as_given(), [*question.secret, *question.released], weight=question.weight)
+        return counts.joint(question.secret, question.released)[0]
+    except TooManyValues:
+        return None
 
 
 def facts_of(
@@ -118,7 +121,7 @@ def channel_made(counted: Counted, rules: ReleaseRules, least: int) -> Published
 def utility_of(counted: Counted, rules: ReleaseRules) -> Utility:
     """What the honest reader keeps; rows and cells unchanged are expected shares where replacements are drawn.
 
-    A release in cells is held against the table as it was given, any other against the table as it was cut.
+    A release in cells is held against the original table, any other against the table as it was cut.
     """
     kept = rules.treatment.kept(counted.joint.marginal, counted.symbols, rules.symbols)
     if rules.code is None:

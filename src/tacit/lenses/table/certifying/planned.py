@@ -1,4 +1,4 @@
-"""What a release of a table will be, before a row is written, and what is said of it."""
+"""What a release of a table will be, before a row is written, and what is said about it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tacit.lenses.table.certifying.facts import (
     utility_of,
     whole_file_of,
 )
-from tacit.lenses.table.checks.rows import rows_that_differ
+from tacit.lenses.table.checks.rows import rows_that_differ, written_as_counted
 from tacit.lenses.table.correcting import corrected_column
 from tacit.lenses.table.kept.tables import kept_of_tables
 from tacit.lenses.table.mechanisms import Plan, enough
@@ -69,7 +69,7 @@ class CountedRelease:
 
     @cached_property
     def given(self) -> Joint | None:
-        """The joint of the secret and the table as it was given; None where it was not counted."""
+        """The joint of the secret and the original table; None where it was not counted."""
         return given_joint(self.counted)
 
     @property
@@ -79,7 +79,7 @@ class CountedRelease:
 
     @cached_property
     def before(self) -> RiskHistogram | None:
-        """Risks of the table as it was given; None where it was not counted."""
+        """Risks of the original table; None where it was not counted."""
         return None if self.given is None else findings.risk_histogram(self.given)
 
     @property
@@ -126,6 +126,8 @@ class CountedRelease:
 
     def refuse_miswritten(self, written: Table) -> None:
         """Refuse a file that is not, row by row, what the rules make of the original."""
+        if written_as_counted(self.counted, written, self.rules):
+            return
         differ = rows_that_differ(self.counted, written, self.rules, self.key)
         if differ or not self.counted.comes_out_again():
             raise NotCertifiedError(
@@ -134,7 +136,7 @@ class CountedRelease:
             )
 
     def keeps(self, written: Table, certificate: CountedCertificate) -> ReaderKeeps:
-        """What readers of the file that was written keep of the table as it was given."""
+        """What readers of the file that was written keep of the original table."""
         question = self.counted.question
         return kept_of_tables(
             question.original,
@@ -147,7 +149,7 @@ class CountedRelease:
         )
 
     def entry(self, relation: People, out: Path) -> Entry:
-        """What a ledger keeps of the release, but for what it says together with others."""
+        """What a ledger keeps of the release, except for what it says together with others."""
         plan, rules, question = self.plan, self.rules, self.counted.question
         leaks: dict[Secret, SecretLeak] = {}
         secrets = [(rules.secret, rules.bounds), *((each.secret, each.bounds) for each in rules.also)]
@@ -189,7 +191,7 @@ class CountedRelease:
         groups = findings.column_groups(self.counted.symbols)
         gains = []
         for group in groups if len(groups) > 1 and not certificate.also else ():
-            without = group.joint_without(self.counted.joint, self.counted.table)
+            without = group.joint_without(self.counted.table)
             gains.append((float(without.marginal[risk(without) <= certificate.epsilon].sum()), group.name))
         start = "Every record was merged" if merged > 1 - 1e-12 else f"{merged:.1%} of the records were merged"
         if certificate.mechanism.mixes:

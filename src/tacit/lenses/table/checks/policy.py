@@ -18,7 +18,7 @@ from tacit.tables.table import Table
 
 
 def checks_of_table(source: Any, policy: Policy, *, engine: str) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:
-    """The lines of a table, and what is to be said of them.
+    """The lines of a table, and what is to be said about them.
 
     Guarantees
     ----------
@@ -50,7 +50,7 @@ def checks_of_table(source: Any, policy: Policy, *, engine: str) -> tuple[tuple[
 
 
 def _secrets(table: Counted, asked: tuple[AskedOfSecret, ...]) -> list[PolicyCheck]:
-    """What is told of each secret, beside what may be."""
+    """What is told about each secret, beside what may be."""
     known = [name for name in table.question.known if name in table.question.released]
     places = [table.symbols.columns.index(name) for name in known]
     parts = in_order(table.symbols.codes[:, places])[1] if known else None

@@ -1,4 +1,4 @@
-"""What released rows tell of a column or of whole rows: plug-in, and less what they would tell by chance."""
+"""What released rows tell about a column or of whole rows: plug-in, and less what they would tell by chance."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def kept_share(column: Codes, row: Codes, rng: np.random.Generator) -> float:
 
     Guarantees
     ----------
-    Between 0 and 1; 1 if the rows determine the column, but for columns of which chance alone seems to tell more than
+    Between 0 and 1; 1 if the rows determine the column, except for columns of which chance seems to tell more than
     half, of which it is 0.
     """
     whole = entropy_of(column)

@@ -46,7 +46,7 @@ def kept_of(
     scored: bool = True,
     random_state: int = 0,
 ) -> ReaderKeeps:
-    """What a reader of a release keeps of the table as it was given.
+    """What a reader of a release keeps of the original table.
 
     Parameters
     ----------

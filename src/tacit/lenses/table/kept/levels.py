@@ -13,7 +13,7 @@ import numpy as np
 from tacit.lenses.table.kept.times import number_of, stretch_in
 from tacit.lenses.table.kept.values import ColumnValues
 
-# What a release says of its levels: for each text the two ends of its range (None: open), or its values.
+# What a release says about its levels: for each text the two ends of its range (None: open), or its values.
 LevelMeaning = Sequence[Any]
 LevelDictionary = Mapping[str, Mapping[str, LevelMeaning]]
 
@@ -71,7 +71,7 @@ class LevelRead:
 
 
 def read_levels(told: Sequence[Any], column: ColumnValues, dictionary: Mapping[str, LevelMeaning]) -> list[LevelRead]:
-    """What the levels of a released column say of it; another value is one that none of them names."""
+    """What the levels of a released column say about it; another value is one that none of them names."""
     pieces = {each: _OR.split(each.removeprefix(_ANY_BUT)) for each in told if isinstance(each, str)}
     wide = {each for each, said in pieces.items() if _OTHER in said and _place(column, each) is None}
     if not wide:
@@ -89,7 +89,7 @@ def read_levels(told: Sequence[Any], column: ColumnValues, dictionary: Mapping[s
 
 
 def read_level(told: Any, column: ColumnValues, meaning: LevelMeaning | None = None) -> LevelRead:
-    """What a released cell says of a column: by the release's dictionary, or by its words where that has none.
+    """What a released cell says about a column: by the release's dictionary, or by its words where that has none.
 
     Guarantees
     ----------

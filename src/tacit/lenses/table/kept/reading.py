@@ -1,4 +1,4 @@
-"""A released column as a reader takes it, beside the column as it was given."""
+"""A released column as a reader takes it, beside the original column."""
 
 from __future__ import annotations
 

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from tacit.lenses.table.kept.keeping import kept_of
 from tacit.lenses.table.kept.levels import LevelDictionary
+from tacit.lift import entropy
 from tacit.release.kept import InformationKept, ReaderKeeps
+from tacit.tables.counting import counted_before
 from tacit.tables.numbers import as_number
 from tacit.tables.table import Table
 
@@ -59,6 +61,9 @@ def rows_entropy(table: Table, columns: Sequence[str], *, weight: str | None = N
     import narwhals as nw
 
     table.require_countable(list(columns))
+    known = counted_before(table, columns) if weight is None else None
+    if known is not None:
+        return entropy(known.records / known.records.sum()) if len(known.records) else 0.0
     rows, names = table.plainly(columns)
     size = nw.len().cast(nw.Float64)
     if weight is not None:

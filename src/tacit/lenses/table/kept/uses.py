@@ -1,4 +1,4 @@
-"""What the release is good for: a model is trained on it, and judged on other records as they were given."""
+"""What the release is good for: a model is trained on it, and judged on other, original records."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def use_scores(
     Two thirds of the records train the models, the others judge them. Several are tried, and the best is told: one in
     which every coarse group of values adds its part; one that is linear in numbers, as a logistic regression is; and,
     where a model may take ``steps``, boosted trees. Where the column is released, the reader learns
-    from what the release says of it (a level is read as one of its values, drawn by their shares); where it is not,
+    from what the release says about it (a level is read as one of its values, drawn by their shares); where it is not,
     from what it was.
     """
     n = len(next(iter(originals.values())).codes)
@@ -134,7 +134,7 @@ def _guessed(
 ) -> list[Floats]:
     """How likely each class is in the rows ``test`` as they were given, by models of other rows.
 
-    They learn from rows as they were given or, with ``rng``, as they were released. For boosted trees each is then
+    They learn from original rows or, with ``rng``, as they were released. For boosted trees each is then
     filled in several times with values that its levels allow, and each time counts as it fits the row's class by the
     first model: that has every chance add its part, which is true of levels as it is of values.
     """
@@ -176,7 +176,7 @@ def _fits(
 
 
 def _drawn(column: ReleasedColumn, groups: ValueGroups, rng: np.random.Generator) -> Codes:
-    """A class for each row by what the release says of it; -1 where that is nothing."""
+    """A class for each row by what the release says about it; -1 where that is nothing."""
     # Missing is no class here: it is spread over one more, which is taken away again.
     whole = ValueGroups(np.where(groups.of < 0, groups.size, groups.of), groups.size + 1)
     spread = column.spread(whole)[:, :-1]

@@ -1,4 +1,4 @@
-"""The values of a column as it was given: in order, how often each occurs, and in groups few enough to count."""
+"""The values of an original column: in order, how often each occurs, and in groups few enough to count."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.codes.coding import PlacedTable, counts_by_cell, written_numbers
 from tacit.codes.scales.encoding import atoms_table
-from tacit.codes.searching import CountedAtoms, cells_within, count_for_code, every, published
+from tacit.codes.searching import CountedAtoms, cells_within, count_for_code, published
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, NotCertifiedError, Setting, sentence
 from tacit.lenses.table.certifying import whole_file_of
@@ -56,7 +56,7 @@ def ladder(
 ) -> Ladder:
     """What ``protect`` would give of a table in cells at each epsilon.
 
-    The epsilons take the place of the bound's own: of the upper side alone where only that is bounded, else of both.
+    The epsilons take the place of the bound's own: of the upper side where only that is bounded, else of both.
     Where none are given there are eight, or three for a table of more than 40 columns; with ``()`` the ladder only says
     what the table is as it is.
 
@@ -87,7 +87,7 @@ def _in_cells(making: Making) -> Making:
 
 
 def _with_epsilon(bound: Bound, epsilon: float) -> Bound:
-    """The bound at an epsilon: on the upper side alone where only that was asked for."""
+    """The bound at an epsilon: only on the upper side where only that was asked for."""
     if bound.epsilon_high is not None and bound.epsilon is None and bound.epsilon_low is None:
         return replace(bound, epsilon_high=epsilon)
     return replace(bound, epsilon=epsilon, epsilon_high=None, epsilon_low=None)
@@ -128,10 +128,9 @@ class Climb:
         table = open_table(question.source, engine=question.engine, memory=question.memory).pinned()
         table = table.held(MOST_RECORDS)
         asked = whole = _asked(replace(question, source=table), goal)
-        step = -(-table.row_count() // min(MOST_RECORDS, most_records(len(whole.released))))
-        if step > 1:
+        some = table.thinned(min(MOST_RECORDS, most_records(len(whole.released))))
+        if some is not table:
             # What is different in all rows of a sample need not be so in all: that was asked of the whole table.
-            some = every(table, step).held(MOST_RECORDS)
             asked = _asked(replace(question, source=some, keep_id=whole.released), goal, whole.cuts)
         given = asked.original.sample(asked.released, MOST_RECORDS)
         kinds = {column.name: column.kind for column in table.columns}

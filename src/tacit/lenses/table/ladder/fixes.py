@@ -95,8 +95,9 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
     levels = [fix.level for fix in fixes if fix.level is not None]
     names = [f"__tacit_level{at}__" for at in range(len(levels))]
     most = most_records(len(released))
-    rows = table.sample(released, most)
-    coarser = table.select(list(dict.fromkeys(level.column for level in levels)))
+    some = table.thinned(most)
+    rows = some.sample(released, most)
+    coarser = some.select(list(dict.fromkeys(level.column for level in levels)))
     told = with_levels(coarser, levels, names).sample(names, most) if levels else rows
     exact = {name: distinct_texts(rows.column(name))[1] for name in released}
     exact |= {name: distinct_texts(told.column(name))[1] for name in names}
@@ -129,7 +130,7 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
 
 
 def _kept(column: Codes, level: pa.ChunkedArray) -> float:
-    """What a level tells of a column; a level of very many values is looked at as coarsely as the column is."""
+    """What a level tells about a column; a level of very many values is looked at as coarsely as the column is."""
     import pyarrow as pa
 
     number = pa.types.is_floating(level.type) or pa.types.is_integer(level.type)

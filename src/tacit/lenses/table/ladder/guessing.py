@@ -43,7 +43,7 @@ def guessed_by(columns: Sequence[Codes], secret: Codes) -> float:
 
     Guarantees
     ----------
-    A lower bound, but for chance: somebody with better models guesses more. The same records give the same number.
+    A lower bound, up to chance: somebody with better models guesses more. The same records give the same number.
     """
     return Guesser.of(dict(enumerate(columns)), secret).right()
 

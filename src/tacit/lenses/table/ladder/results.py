@@ -26,7 +26,7 @@ class ReleaseRung:
         released columns where nothing was said to be known.
     guessed : float
         Of 1,000 people, how many more secrets are guessed right from all released columns than without them, or from
-        what may be known alone, by an adversary who learned from other records. A lower bound, but for chance.
+        what may be known alone, by an adversary who learned from other records. A lower bound, up to chance.
     cells : int
         Different rows of the release.
     smallest : int
@@ -63,7 +63,7 @@ class Ladder:
     original : ReleaseRung
         The table as it is: of no epsilon, with all columns kept, and ``before`` for its rows.
     rungs : tuple of ReleaseRung
-        There is none where a sample has one value of the secret alone, or where ``protect`` would refuse the table and
+        There is none where a sample has only one value of the secret, or where ``protect`` would refuse the table and
         ``audit`` says why.
     records : int
         Of the table.

@@ -75,7 +75,7 @@ def suggestion(found: Ladder, question: Question) -> Suggestion:
 
 
 def protect_command(question: Question, epsilon: float) -> Command:
-    """The command that makes the release of a rung, with all that was said of the table."""
+    """The command that makes the release of a rung, with all that was said about the table."""
     table = question.source
     path = table.path if isinstance(table, Table) else None
     name = "TABLE" if path is None else FilePath(table.name)
@@ -83,7 +83,7 @@ def protect_command(question: Question, epsilon: float) -> Command:
 
 
 def said_of(question: Question) -> dict[str, Any]:
-    """What was said of a table, as it would be said again."""
+    """What was said about a table, as it would be said again."""
     said = {name: value for name, value in given([question]).items() if name not in ("source", "engine", "memory")}
     if question.secret_values:
         said["secret"] = {question.one_secret(): question.secret_values}

@@ -38,7 +38,7 @@ def with_learned(
 
 
 def findings_of(learned: Learned, *, epsilons: Sequence[float], beside: RiskHistogram | None = None) -> LearnedFindings:
-    """Everything an audit says of a learned model."""
+    """Everything an audit says about a learned model."""
     model, evidence, question = learned.model, learned.evidence, learned.counted.question
     risks, share = learned.risks_of_records()
     return LearnedFindings(

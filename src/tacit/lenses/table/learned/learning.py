@@ -40,7 +40,7 @@ Codes = NDArray[np.int64]
 class EstimatorChoice:
     """How log-lift is to be learned: by a named estimator, or by a model that was saved.
 
-    ``fresh`` is the caller's word that a saved model was not learned from any of the records at hand.
+    ``fresh`` is the caller's word that a saved model was not learned from any of the records available.
     """
 
     estimator: str
@@ -117,7 +117,10 @@ class LearnableCells:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ValueScores:
-    """Log-lift (values, secrets) of every released value by a model, its 95% interval, and the values it never met."""
+    """Log-lift (values, secrets) of every released value by a model, 95% intervals, and the values it never met.
+
+    The intervals are meant for all secrets at once: a value is judged by whichever secret it tells most about.
+    """
 
     cells: LearnableCells
     unmet: Mask
@@ -282,7 +285,7 @@ def _evidence(model: Any, record_lifts: Matrix, secrets: NDArray[Any], *, learne
 
     if learned_here:
         return evidence_of(model, secrets, random_state=random_state)
-    # A saved model has no folds: what it says of these records takes their place, all in one.
+    # A saved model has no folds: what it says about these records takes their place, all in one.
     seen = SimpleNamespace(
         out_of_fold_log_lift_=record_lifts,
         fold_=np.zeros(len(record_lifts), dtype=np.int64),
@@ -295,10 +298,13 @@ def _evidence(model: Any, record_lifts: Matrix, secrets: NDArray[Any], *, learne
 
 
 def scored(counted: Counted, model: Any) -> ValueScores:
-    """What a model says of every released value of a table."""
+    """What a model says about every released value of a table."""
     cells, codes = _met_by(model, counted), counted.symbols.codes
     frames = (cells.at(codes[start : start + BATCH]) for start in range(0, len(codes), BATCH))
-    parts = [(model.log_lift(frame), *model.log_lift_interval(frame), model.unseen(frame)) for frame in frames]
+    parts = [
+        (model.log_lift(frame), *model.log_lift_interval(frame, simultaneous=True), model.unseen(frame))
+        for frame in frames
+    ]
     lifts, low, high, strange = (np.concatenate(part) for part in zip(*parts, strict=True))
     return ValueScores(cells=cells, unmet=cells.unmet(codes) | strange.astype(bool), lifts=lifts, low=low, high=high)
 

@@ -46,7 +46,7 @@ def is_wide(found: Counted) -> bool:
 
 
 def learned_quickly(found: Counted, *, random_state: int = 0, progress: Progress = silent) -> QuickEvidence | None:
-    """Fit the estimator to a sample of the records of a counted table, and test it on records apart.
+    """Fit the estimator to a sample of the records of a counted table, and test it on held-out records.
 
     None where all that were drawn have the same secret.
 

@@ -70,7 +70,7 @@ def first_answer(
 
 
 def _by_learning(answer: FirstAnswer, quick: QuickEvidence, whole: float) -> FirstAnswer:
-    """The answer by what models say of records apart, if these were enough to tell."""
+    """The answer by what models say of held-out records, if these were enough to tell."""
     apart = quick.apart
     if apart.verdict == "cannot tell" or not whole > 0:
         return answer

@@ -52,8 +52,8 @@ def linked(
 
     Guarantees
     ----------
-    Candidates are counted in the whole file. What values say of the secret was learned from people who are not looked
-    for, so that nobody's own secret is known beforehand.
+    Candidates are counted in the whole file. What values say about the secret was learned from people who are not
+    looked for, so that nobody's own secret is known beforehand.
     """
     look = LookedAt.at(question, known, people)
     counts = count(release, question.released)
@@ -131,7 +131,7 @@ class _File:
         )
 
     def _sayings(self, others: Sequence[str], look: LookedAt) -> tuple[Codes, Matrix]:
-        """What each row says of the secret by the columns that are not known: a row of the lifts."""
+        """What each row says about the secret by the columns that are not known: a row of the lifts."""
         if not others:
             return np.zeros(len(self.counts.records), np.int64), np.ones((1, len(look.prior)))
         said, learned = [], []

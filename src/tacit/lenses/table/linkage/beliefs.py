@@ -1,4 +1,4 @@
-"""What values say of a secret, as somebody learns it from other people's records: counted, and held back where rare."""
+"""What values say about a secret, learned from other people's records: counted, and held back where rare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The adversary who links: finds the rows that fit what it knows of a person, reads the rest, guesses the secret."""
+"""The adversary who links: finds the rows that fit what it knows about a person, reads the rest, guesses the secret."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class AskedOfPeople:
     Attributes
     ----------
     belief : array of shape (people, answers)
-        P(answer | what is known of the person), before the file is seen.
+        P(answer | what is known about the person), before the file is seen.
     said : int array
-        What each row of the file says of it: a row of ``lifts``.
+        What each row of the file says about it: a row of ``lifts``.
     lifts : array of shape (different sayings, answers)
         P(answer | saying) / P(answer), or whether the saying allows the answer.
     """
@@ -134,7 +134,7 @@ def linkage(
 
 
 def _alike(which: Codes, some: Codes) -> list[Codes]:
-    """Some people, apart by what is known of them."""
+    """Some people, apart by what is known about them."""
     order = some[np.argsort(which[some], kind="stable")]
     return np.split(order, np.flatnonzero(np.diff(which[order])) + 1) if len(order) else []
 

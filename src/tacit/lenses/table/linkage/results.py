@@ -64,7 +64,7 @@ class LinkageScore:
     Attributes
     ----------
     found : float
-        Share of people for whom exactly one row of the file fits what is known of them.
+        Share of people for whom exactly one row of the file fits what is known about them.
     found_right : float or None
         Of those, the share of whom every column of the row is true; None if nobody was found.
     candidates : float
@@ -117,8 +117,8 @@ class LinkageFinding:
     """An adversary who knows the true values of ``known`` and has the whole file, original or released.
 
     ``knowing`` is how often the secret is guessed right from what is known alone, ``prior_guess`` from nothing.
-    ``before`` is None where the original has too many different rows to be brought here. What values say of the secret
-    was learned from ``learned_from`` other people.
+    ``before`` is None where the original has too many different rows to be brought here. What values say about the
+    secret was learned from ``learned_from`` other people.
     """
 
     known: tuple[str, ...]

@@ -41,7 +41,7 @@ class ReadColumn:
 
     @classmethod
     def of(cls, scale: AnyScale, meant: Mapping[str | float | None, Mask], told: pa.ChunkedArray) -> ReadColumn:
-        """An Arrow column of a release, by what its code says of the levels."""
+        """An Arrow column of a release, by what its code says about the levels."""
         found = told.combine_chunks().dictionary_encode()
         numeric = not any(isinstance(level, str) for level in meant)
         place = {level: at for at, level in enumerate(meant)}

@@ -14,7 +14,7 @@ from tacit.lenses.table.reading.shares import Floats, pair_shares, smallest_mean
 _OF_MEAN, _OF_SPREAD = 0.1, 0.25
 # Beyond an open end there may be so many times as many records as the release makes likely.
 _TIMES_BEYOND = 3.0
-# A share of the records that is none, but for rounding.
+# A share of the records that is none, up to rounding.
 _NOTHING = 1e-9
 
 

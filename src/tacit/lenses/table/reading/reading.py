@@ -95,7 +95,7 @@ class CellReading:
         """How many records have each value of a column, or lie in each of its finest ranges.
 
         There is no estimate where less than half of what it would be says the value: the rest was generalised because
-        of what it is, often because it is rare, and only the bounds tell of it.
+        of what it is, often because it is rare, and only the bounds tell about it.
 
         Guarantees
         ----------

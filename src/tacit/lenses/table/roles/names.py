@@ -125,7 +125,7 @@ def personal_in(name: str) -> str | None:
 
 
 def is_known_to_neighbours(name: str) -> bool:
-    """Whether a column is named like what a neighbour or a colleague knows of a person."""
+    """Whether a column is named like what a neighbour or a colleague knows about a person."""
     return _has(name, _OF_NEIGHBOURS) or is_place(name)
 
 

@@ -1,4 +1,4 @@
-"""The answer of ``protect`` about posts: masked posts that were written, and what is said of them."""
+"""The answer of ``protect`` about posts: masked posts that were written, and what is said about them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ORDER = {"random": "rows in random order", "kept": "rows in their order"}
 
 @dataclass(frozen=True)
 class TextProtectResult(ReleasedTable):
-    """Posts that were masked and written, and what is said of them. ``masked`` are the terms masked most often."""
+    """Posts that were masked and written, and what is said about them. ``masked`` are the terms masked most often."""
 
     certificate: TextCertificate
     verdict: str
@@ -37,7 +37,7 @@ class TextProtectResult(ReleasedTable):
         Guarantees
         ----------
         The page shows the certificate and the headline: no post, no term, and nothing that was learned of either.
-        Notes, path and terms are for the terminal alone.
+        Notes, path and terms are only for the terminal.
         """
         return doc.Document(
             kind="release of text",

@@ -2,5 +2,7 @@
 
 from tacit.lift.solvers.bounds.branching import branch_bound
 from tacit.lift.solvers.bounds.reaching import largest_bound, reaches
+from tacit.lift.solvers.bounds.scarcity import Scarcity
+from tacit.lift.solvers.bounds.seconds import SecondShares
 
-__all__ = ["branch_bound", "largest_bound", "reaches"]
+__all__ = ["Scarcity", "SecondShares", "branch_bound", "largest_bound", "reaches"]

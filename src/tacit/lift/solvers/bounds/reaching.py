@@ -12,6 +12,8 @@ import numpy as np
 
 from tacit.lift.joint import Labels, Matrix, Vector
 from tacit.lift.measures import p_log_p
+from tacit.lift.solvers.bounds.scarcity import Scarcity
+from tacit.lift.solvers.bounds.seconds import SecondShares
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.simplex import Simplex
 
@@ -20,13 +22,18 @@ _HAIR: Final = 1e-12
 # The largest price is sought in so many narrowings, each by a third, and is at most the logarithm of the other.
 _STEPS: Final = 30
 _MOST_SHARES: Final = 64
+# Where covers are scarce a largest price near the best one without is the best.
+_AROUND: Final = (0.9, 1.0, 1.04, 1.08, 1.12, 1.2, 1.3)
 # Values whose worst directions are sought beside one another; numbers held at once while directions are tried.
 _TOGETHER: Final = 400
 _BATCH: Final = 4_000_000
 
 
-def largest_bound(marginal: Vector, reach: Vector) -> float:
-    """A lower bound on the loss of every mechanism, in nats, from upper bounds on the share of each value in an output.
+def largest_bound(
+    marginal: Vector, reach: Vector, seconds: SecondShares | None = None, scarcity: Scarcity | None = None
+) -> float:
+    """A lower bound on the loss of every mechanism, in nats, from upper bounds on the share of each value in an output;
+    of some values also on the second largest share beside theirs, and of some of these on how much cover there is.
 
     Guarantees
     ----------
@@ -34,18 +41,35 @@ def largest_bound(marginal: Vector, reach: Vector) -> float:
     such prices: if t is the largest share of q, of the value x, then m . q <= t m(x) + (1 - t) M with M the largest
     price, and H(q) is at least that of shares t, t, ..., and what is left. Between t = 1/k and t = 1/(k + 1) the latter
     less the former is concave in t, so that it is enough that m(x) keeps it from being negative at those ends and at
-    the reach. The bound is never below sum p(x) log 1/reach(x), which is another such price.
+    the reach. The bound is never below sum p(x) log 1/reach(x), which is another such price. Where second shares are
+    known that holds up to the share from which they are, and `SecondShares.prices` holds from there on.
+    `Scarcity.raised` keeps what holds.
     """
     reach = np.clip(reach, 1e-300, 1.0)
-    at_reach = _least_entropy(reach)
     best = float(marginal @ -np.log(reach))
-    low, high = 0.0, min(float(at_reach.max()), np.log(_MOST_SHARES))
+    plain = reach
+    if seconds is not None:
+        plain = reach.copy()
+        plain[seconds.values] = seconds.least
+    at_reach = _least_entropy(plain)
+
+    def worth(most: float, covers: Scarcity | None = None) -> float:
+        prices = _prices(plain, at_reach, most)
+        limits = prices if covers is None else prices[covers.seconds.values]
+        if seconds is not None:
+            prices[seconds.values] = np.minimum(prices[seconds.values], seconds.prices(most))
+        return float(marginal @ (prices if covers is None else covers.raised(prices, limits, most)))
+
+    low, high = 0.0, min(float(at_reach.max()), np.log(_MOST_SHARES - 1))
     # The sum is concave in M; whichever M is tried, the bound holds.
     for _ in range(_STEPS):
         inner = low + (high - low) / 3, high - (high - low) / 3
-        sums = [float(marginal @ _prices(reach, at_reach, most)) for most in inner]
+        sums = [worth(most) for most in inner]
         best = max(best, *sums)
         low, high = (inner[0], high) if sums[0] < sums[1] else (low, inner[1])
+    if scarcity is not None:
+        tried = np.minimum(high * np.array(_AROUND), np.log(_MOST_SHARES - 1))
+        best = max(best, *(worth(float(most), scarcity) for most in tried))
     return best
 
 

@@ -111,7 +111,8 @@ def _name(store: Store, country: str | None) -> list[Layer]:
         {"simple": "regexp_full_match(value, '[A-Za-z]+( [A-Za-z]+)*')"},
         {"latin": f"CASE WHEN NOT simple THEN {_latin(store, UMLAUTS)} END"},
         {"n": f"CASE WHEN simple THEN lower(value) WHEN {ordinary} THEN lower(latin) END"},
-        {"special": f"NOT simple OR regexp_matches(n, '{_TITLED}')"},
+        # A case is looked into only where it applies; an OR is not.
+        {"special": f"CASE WHEN simple THEN regexp_matches(n, '{_TITLED}') ELSE true END"},
         {
             "a": "CASE WHEN special THEN split_part(n, ',', 1) END",
             "b": "CASE WHEN special AND contains(n, ',') THEN split_part(n, ',', 2) END",
@@ -134,7 +135,9 @@ def _untitled(words: str) -> str:
     both = f"regexp_replace({first}, '(?: (?:{_TITLES}))+$', '')"
     # A single letter may be the title of a gentleman and an initial.
     alone = f"regexp_full_match({both}, '(?:{_TITLES})') AND length({both}) > 1"
-    return f"CASE WHEN {words} IS NULL THEN NULL WHEN {alone} THEN '' ELSE {both} END"
+    # To see whether there is a title is much quicker than to take it away.
+    untitled = f"CASE WHEN {alone} THEN '' ELSE {both} END"
+    return f"CASE WHEN regexp_matches({words}, '{_TITLED}') THEN {untitled} ELSE {words} END"
 
 
 def _date(day_first: bool | None, store: Store, country: str | None) -> list[Layer]:
@@ -187,7 +190,9 @@ def _address(store: Store, country: str | None) -> list[Layer]:
         for short in sorted(set(SHORT.values()))
     )
     usual = "|".join(sorted(word for word in SHORT if word.isalpha()))
-    each = rf"CASE {cases} ELSE regexp_replace(w, '([a-z]{{2}})(strasse|straat|str)$', '\1st') END"
+    street_name = "ends_with(w, 'str') OR ends_with(w, 'strasse') OR ends_with(w, 'straat')"
+    joint = r"regexp_replace(w, '([a-z]{2})(strasse|straat|str)$', '\1st')"
+    each = f"CASE {cases} WHEN {street_name} THEN {joint} ELSE w END"
     shortened = f"array_to_string(list_transform(string_split(words, ' '), lambda w: {each}), ' ')"
     joined = r"regexp_replace(words, '([a-z]{2})(strasse|straat|str)\b', '\1st', 'g')"
     street = r"'^([0-9][^ ]*)((?: [^ ]+)*?)((?: (?:apt|fl|[0-9][^ ]*)(?: .*)?)?)$'"

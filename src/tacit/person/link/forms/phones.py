@@ -27,7 +27,8 @@ def phone_layers(store: Store, country: str | None) -> list[Layer]:
     )
     # 4155552671.0, which a spreadsheet wrote.
     reckoned = r"(contains(value, '.0') AND regexp_full_match(value, ' *\+?[0-9]{6,15}\.0+ *'))"
-    zeros = "starts_with(digits, '00') AND regexp_matches(said, '^[^0-9]*00[1-9]')"
+    # A case is looked into only where it applies; an AND is not.
+    zeros = "CASE WHEN starts_with(digits, '00') THEN regexp_matches(said, '^[^0-9]*00[1-9]') ELSE false END"
     return [
         {"extended": "contains(value, 'x') AND value < 'A'"},
         {

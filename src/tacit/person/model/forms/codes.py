@@ -16,12 +16,12 @@ LEAST_BOX: Final = 5
 
 
 def code(value: str) -> str:
-    """Letters and digits alone: "AB 12-34/5" as "ab12345"."""
+    """Only letters and digits: "AB 12-34/5" as "ab12345"."""
     return re.sub(r"[^a-z0-9]", "", plain(value))
 
 
 def postcode(value: str, *, country: str | None = None) -> str:
-    """A postcode: letters and digits alone, without the last four of an American one; 2138 as 02138 in such a country.
+    """A postcode: only letters and digits, without the last four of an American one; 2138 as 02138 in such a country.
 
     Examples
     --------

@@ -77,7 +77,7 @@ def as_day(value: str, *, day_first: bool | None = None) -> date | None:
 
 
 def _in_digits(said: str, day_first: bool | None) -> date | None:
-    """A day in digits alone: 19360421, 21041936 or seconds since 1970."""
+    """A day in digits only: 19360421, 21041936 or seconds since 1970."""
     if (found := _TOGETHER.fullmatch(said)) and (day := _day(found[1], found[2], found[3])):
         return day
     if found := _DIGITS.fullmatch(said):
@@ -128,7 +128,7 @@ def _part(held: str) -> str | None:
 
 
 def days_alike(held: str, true: str) -> float:
-    """Credit of a day that is nearly right: day and month the wrong way round, one digit off, the year alone."""
+    """Credit of a day that is nearly right: day and month the wrong way round, one digit off, only the year."""
     if held == true:
         return 1.0
     if (part := _part(held)) and true.startswith(part):

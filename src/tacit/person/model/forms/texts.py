@@ -54,7 +54,7 @@ def text(value: str) -> str:
 
 
 def digits(value: str) -> str:
-    """The digits alone."""
+    """Only the digits."""
     return "".join(sign for sign in unicodedata.normalize("NFKC", value) if sign.isdigit())
 
 

@@ -84,7 +84,7 @@ class Create:
     def _options(self, at: int, clusters: Sequence[Sequence[Facts]]) -> list[_Option]:
         """The sets of facts that match the cluster.
 
-        All values of a label cost the same. So values that no other cluster of the group holds are alike but for what
+        All values of a label cost the same. Values that no other cluster of the group holds are alike except for what
         they tell, and the one that tells least stands for all of them.
         """
         elsewhere = {fact for place, other in enumerate(clusters) if place != at for whole in other for fact in whole}

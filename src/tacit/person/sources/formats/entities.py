@@ -1,4 +1,4 @@
-"""FollowTheMoney's entities, as OpenSanctions and Aleph write them: a JSON object to a line, a schema, properties.
+"""FollowTheMoney's entities, as OpenSanctions and Aleph write them: one JSON object per line, a schema, properties.
 
 A person is a record. The addresses and papers that are entities of their own, or nested, are put to their person.
 """
@@ -63,7 +63,7 @@ def _paper(schema: str, properties: Mapping[str, Any]) -> Iterator[tuple[str, st
 
 
 def _entities(path: Path) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    wanted = "an entity: one JSON object to a line, with a schema and properties"
+    wanted = "an entity: one JSON object per line, with a schema and properties"
     for number, line in enumerate(lines_in(path, "list of entities"), start=1):
         if line.strip():
             entity = parsed(line, path, wanted, number)

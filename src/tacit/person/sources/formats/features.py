@@ -1,4 +1,4 @@
-"""Senzing's records: one JSON object to a line, with a list of features.
+"""Senzing's records: one JSON object per line, with a list of features.
 
 A feature is an object of attributes: ``{"NAME_FIRST": …, "NAME_LAST": …}``, ``{"PHONE_TYPE": …, "PHONE_NUMBER": …}``.
 The parts of a name become one value of ``name``, those of an address one of ``address`` (and the postal code ``zip``
@@ -55,7 +55,7 @@ def _quiet(key: str) -> bool:
 
 
 def _objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
-    wanted = "a JSON object; write one object to a line"
+    wanted = "a JSON object; write one object per line"
     for line, raw in enumerate(lines_in(source.path, "list of features"), start=1):
         if not raw.strip():
             continue

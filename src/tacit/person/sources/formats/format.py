@@ -55,7 +55,7 @@ class Beginning:
 
     @cached_property
     def line(self) -> Mapping[str, Any]:
-        """The object on the first line, where a file has one object to a line."""
+        """The object on the first line, where a file has one object per line."""
         first = self.text.lstrip().partition("\n")[0]
         try:
             found = json_of(first) if first.startswith("{") else None

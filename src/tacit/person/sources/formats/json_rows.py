@@ -1,4 +1,4 @@
-"""JSON as a table: a row an object, what is nested in columns of its own, lists as several values."""
+"""JSON as a table: one row per object, what is nested in columns of its own, lists as several values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tacit.tables.table import Table
 
 _DEEPEST = 20
-_WANTED = "JSON: a list of objects, or an object to a line"
+_WANTED = "JSON: a list of objects, or one object per line"
 
 
 def json_table(path: Path) -> Table:

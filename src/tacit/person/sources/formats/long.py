@@ -1,4 +1,4 @@
-"""The long form: a row a fact, with its label, its value, and perhaps whose record it is in and how sure it is."""
+"""The long form: one row per fact, with its label, its value, and perhaps whose record it is in and how sure it is."""
 
 from __future__ import annotations
 

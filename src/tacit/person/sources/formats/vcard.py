@@ -1,4 +1,4 @@
-"""vCards of versions 2.1, 3 and 4, as address books and Google Takeout write them: one record a card."""
+"""vCards of versions 2.1, 3 and 4, as address books and Google Takeout write them: one record per card."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tacit.tables.columns import ROW
 from tacit.tables.engines.duckdb import numbering, rewriting, steps
 from tacit.tables.engines.duckdb.connections import answered, connect, reading
 from tacit.tables.engines.duckdb.layouts import FILE, attached, csv_scan, is_view, jsonl_scan, patterns, told_by_folders
-from tacit.tables.engines.duckdb.sql import held_table, identifier, pattern, renamed, text
+from tacit.tables.engines.duckdb.sql import held_table, identifier, in_texts, pattern, renamed, text
 from tacit.tables.engines.protocol import Engine, Store
 from tacit.tables.symbols import Symbols
 
@@ -45,6 +45,8 @@ class DuckDBEngine(Engine):
     def __init__(self, memory: str | None = None) -> None:
         super().__init__(memory)
         self._query = False
+        # The rows of files as they are, and the SQL that reads them in order.
+        self._files: tuple[Rows, str] | None = None
 
     def of_frame(self, frame: duckdb.DuckDBPyRelation) -> Rows:
         """A relation, on the connection it has."""
@@ -70,7 +72,9 @@ class DuckDBEngine(Engine):
         if len(paths) > 1 or partitions or any(name.lower() == "file_row_number" for name in names):
             return self._scanned(scan, names, paths, partitions)
         scan = f"read_parquet({pattern(paths[0])}, file_row_number = true, hive_partitioning = false)"
-        return _positioned(connect(memory=self.memory).sql(f"SELECT * FROM {scan}"), "file_row_number")
+        rows = _positioned(connect(memory=self.memory).sql(f"SELECT * FROM {scan}"), "file_row_number")
+        self._files = rows, scan
+        return rows
 
     def of_jsonl(self, paths: Sequence[Path], types: Mapping[str, str], partitions: Partitions) -> Rows:
         return self._scanned(jsonl_scan(paths, types), list(types), paths, partitions)
@@ -91,7 +95,9 @@ class DuckDBEngine(Engine):
             kept = [identifier(name) for name in names if name not in partitions]
             shown = ", ".join([*kept, told_by_folders(paths, partitions)])
             scan = f"{scan[:-1]}, filename = {text(FILE)})"
-        return _positioned(connect(memory=self.memory).sql(f"SELECT {shown} FROM {scan}"))
+        rows = _positioned(connect(memory=self.memory).sql(f"SELECT {shown} FROM {scan}"))
+        self._files = None if partitions else (rows, scan)
+        return rows
 
     def schema(self, rows: Rows) -> dict[str, Any]:
         return {name: dtype for name, dtype in rows.collect_schema().items() if name != ROW}
@@ -114,11 +120,33 @@ class DuckDBEngine(Engine):
         return self.held(rows) if self._query else rows
 
     def collected(self, rows: Rows) -> pa.Table:
-        return answered(lambda: rows.collect("pyarrow").to_native())
+        return answered(lambda: in_texts(rows.to_native()).to_arrow_table())
+
+    def counted(self, rows: Rows, columns: Sequence[str], names: Sequence[str], most: int) -> pa.Table | None:
+        """Without columns, files need not be read through: they say how many rows they have, or are only parsed."""
+        scan = self._scan_of(rows)
+        if columns or scan is None:
+            return None
+        return answered(lambda: connect(memory=self.memory).sql(f"SELECT count(*) AS n FROM {scan}").to_arrow_table())
+
+    def counted_beside(
+        self, rows: Rows, columns: Sequence[str], other: Engine, beside: Rows, names: Sequence[str], most: int
+    ) -> pa.Table | None:
+        """By DuckDB's positional join, which reads two files in step, and holds neither."""
+        here, there = self._scan_of(rows), other._scan_of(beside) if isinstance(other, DuckDBEngine) else None
+        if here is None or there is None:
+            return None
+        told = [f"t.{identifier(name)}" for name in columns] + [f"o.{identifier(name)}" for name in names]
+        shown = ", ".join(f"{name} AS c{at}" for at, name in enumerate(told))
+        query = f"SELECT {shown}, count(*) AS n FROM {here} t POSITIONAL JOIN {there} o GROUP BY ALL LIMIT {most}"
+        return answered(lambda: in_texts(connect(memory=self.memory).sql(query)).to_arrow_table())
+
+    def _scan_of(self, rows: Rows) -> str | None:
+        return self._files[1] if self._files is not None and self._files[0] is rows else None
 
     def batches(self, rows: Rows, names: Sequence[str], size: int) -> Iterator[pa.RecordBatch]:
         # The connection can be asked nothing else until its result is closed.
-        with renamed(rows.to_native(), names, names).to_arrow_reader(size) as reader:
+        with in_texts(renamed(rows.to_native(), names, names)).to_arrow_reader(size) as reader:
             yield from reader
 
     def valued(self, rows: Rows, symbols: Symbols, values: Mapping[str, NDArray[Any]], unseen: float | None) -> Rows:
@@ -198,8 +226,8 @@ class DuckDBStore(Store):
             return answered(lambda: self._connection.sql(query).to_arrow_table())
 
     def drop(self, *names: str) -> None:
-        for name in names:
-            self.run(f"DROP TABLE IF EXISTS {name}")
+        if names:
+            self.run("; ".join(f"DROP TABLE IF EXISTS {name}" for name in names))
 
     def hashed(self, *terms: str) -> str:
         return f"hash({', '.join(terms)})"

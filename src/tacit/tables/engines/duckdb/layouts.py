@@ -20,6 +20,8 @@ _WRITTEN: dict[Kind, str] = {"number": "DOUBLE", "boolean": "BOOLEAN", "time": "
 # Enough for a column of words to show that it is one.
 _FEW_LINES = 50
 _MANY_LINES = 20_000
+# Columns that are asked about at once.
+_AT_ONCE = 40
 # 1640,5 and 1.640,50; what has three digits after its comma may be 12,345, and is not enough by itself.
 _WITH_COMMA = r"[+-]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+)(,[0-9]+)?"
 _SURELY_DECIMAL = r".*,([0-9]{1,2}|[0-9]{4,})"
@@ -130,21 +132,33 @@ def _written_kinds(scan: str, names: Sequence[str], kinds: Sequence[Kind], calle
 
     Text that is no number costs more to try than to read: what the first lines rule out is not tried on the rest.
     """
-    asked: list[tuple[str, Kind]] = [(name, kind) for name in names for kind in kinds]
-    connection = connect()
-    filled = ", ".join(f"count({identifier(name)}) > 0" for name in names)
+    connection, found = connect(), list[Kind]()
     with reading(called):
-        for lines in (_FEW_LINES, _MANY_LINES):
-            tried = "".join(
-                f", count(try_cast({identifier(name)} AS {_WRITTEN[kind]})) = count(nullif({identifier(name)}, ''))"
-                for name, kind in asked
-            )
-            answer = connection.execute(f"SELECT {filled}{tried} FROM (SELECT * FROM {scan} LIMIT {lines})").fetchall()
-            asked = [each for each, fits in zip(asked, answer[0][len(names) :], strict=True) if fits]
+        if len(names) > _AT_ONCE:
+            # DuckDB takes as long as the square of what is asked at once: the lines are read once, and asked in parts.
+            connection.execute(f"CREATE TEMP TABLE tacit_lines AS SELECT * FROM {scan} LIMIT {_MANY_LINES}")
+            scan = "tacit_lines"
+        for start in range(0, len(names), _AT_ONCE):
+            found += _kinds_of(connection, scan, names[start : start + _AT_ONCE], kinds)
+    return tuple(found)
+
+
+def _kinds_of(
+    connection: duckdb.DuckDBPyConnection, scan: str, names: Sequence[str], kinds: Sequence[Kind]
+) -> list[Kind]:
+    asked: list[tuple[str, Kind]] = [(name, kind) for name in names for kind in kinds]
+    filled = ", ".join(f"count({identifier(name)}) > 0" for name in names)
+    for lines in (_FEW_LINES, _MANY_LINES):
+        tried = "".join(
+            f", count(try_cast({identifier(name)} AS {_WRITTEN[kind]})) = count(nullif({identifier(name)}, ''))"
+            for name, kind in asked
+        )
+        answer = connection.execute(f"SELECT {filled}{tried} FROM (SELECT * FROM {scan} LIMIT {lines})").fetchall()
+        asked = [each for each, fits in zip(asked, answer[0][len(names) :], strict=True) if fits]
     holding = {name for name, some in zip(names, answer[0], strict=False) if some}
     # The first kind that fits, for numbers such as 1 and 0 are booleans too.
     fitting = {name: kind for name, kind in reversed(asked) if name in holding}
-    return tuple(fitting.get(name, "text") for name in names)
+    return [fitting.get(name, "text") for name in names]
 
 
 def parquet_codec(path: Path) -> str:
@@ -164,7 +178,7 @@ def jsonl_scan(paths: Sequence[Path], types: Mapping[str, str] | None = None) ->
 
 
 def json_lines(path: Path, target: Path) -> None:
-    """Write the objects of an array, as they are written, one to a line."""
+    """Write the objects of an array, as they are written, one per line."""
     from tacit.tables.engines.duckdb.connections import answered
 
     scan = f"read_json({pattern(path)}, format = 'array', records = false, columns = {{'json': 'JSON'}}, "

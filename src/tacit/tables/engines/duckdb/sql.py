@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,6 +46,18 @@ def renamed(relation: duckdb.DuckDBPyRelation, columns: Sequence[str], names: Se
     return relation.project(", ".join(parts))
 
 
+def in_texts(relation: duckdb.DuckDBPyRelation, but: Collection[str] = ()) -> duckdb.DuckDBPyRelation:
+    """The relation with its enumerated columns, but for some, as the texts they stand for."""
+    told = {
+        name
+        for name, kind in zip(relation.columns, relation.types, strict=True)
+        if kind.id == "enum" and name not in but
+    }
+    names = ((name, identifier(name)) for name in relation.columns)
+    parts = (f"{quoted}::VARCHAR AS {quoted}" if name in told else quoted for name, quoted in names)
+    return relation.project(", ".join(parts)) if told else relation
+
+
 def variable(relation: duckdb.DuckDBPyRelation, values: pa.Array, sql: str = "list(v ORDER BY i)") -> str:
     """Hold ``values`` (or what ``sql`` makes of them) on the relation's connection; gives the SQL that reads them."""
     import pyarrow as pa
@@ -73,16 +85,16 @@ def constant_list(relation: duckdb.DuckDBPyRelation, values: pa.Array, kind: str
     A list in a table of one row is looked into without being built again for every batch, as a variable would be,
     and the cross product with one row keeps the order.
     """
-    return constant_lists(relation, [values], kind)[0]
+    return constant_lists(relation, [values], None if kind is None else [kind])[0]
 
 
 def constant_lists(
-    relation: duckdb.DuckDBPyRelation, several: Sequence[pa.Array], kind: str | None = None
+    relation: duckdb.DuckDBPyRelation, several: Sequence[pa.Array], kinds: Sequence[str] | None = None
 ) -> list[str]:
     """Several lists as :func:`constant_list` gives them, the long ones all in one table."""
     import pyarrow as pa
 
-    cast = f"::{kind}[]" if kind else ""
+    casts = [""] * len(several) if kinds is None else [f"::{kind}[]" for kind in kinds]
     short = [_written(values) for values in several]
     name = f"tacit_{next(_serial)}"
     # DuckDB finds this table by the name of the Python variable.
@@ -94,10 +106,10 @@ def constant_lists(
         }
     )
     if tacit_values.num_columns:
-        parts = ", ".join(f"{v}{cast} AS {v}" for v in tacit_values.column_names)
+        parts = ", ".join(f"{v}{casts[int(v[1:])]} AS {v}" for v in tacit_values.column_names)
         relation.query("tacit_unused", f"CREATE TEMP TABLE {name} AS SELECT {parts} FROM tacit_values")
     del tacit_values
-    return [f"(SELECT v{at} FROM {name})" if here is None else f"({here}{cast})" for at, here in enumerate(short)]
+    return [f"(SELECT v{at} FROM {name})" if here is None else f"({here}{casts[at]})" for at, here in enumerate(short)]
 
 
 def _written(values: pa.Array) -> str | None:

@@ -1,10 +1,10 @@
-"""Outputs of three or four values under many rows: to each value, what best makes up for what it breaks.
+"""Outputs of two, three or four values under many rows: to each value, what best makes up for what it breaks.
 
-With many rows hardly any two values make an output within bounds, and a corner found by linear programs holds many
-values and takes long to find. Three often do: a value and one that makes up for what it breaks, in one of a few
-proportions, then a third that makes up for what both break, with as much of the two as the bounds allow. Where no third
-one does, a fourth is looked for. A value is scored by what it adds to the broken rows, each weighed by how far it is
-broken, which for all values at once is one product of matrices.
+All pairs are found at once. With many rows hardly any two values make an output within bounds, and a corner found by
+linear programs holds many values and takes long to find. Three often do: a value and one that makes up for what it
+breaks, in one of a few proportions, then a third that makes up for what both break, with as much of the two as the
+bounds allow. Where no third one does, a fourth is looked for. A value is scored by what it adds to the broken rows,
+each weighed by how far it is broken, which for all values at once is one product of matrices.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Final
 import numpy as np
 
 from tacit.lift.joint import Labels, Matrix, Vector
+from tacit.lift.measures import p_log_p
+from tacit.lift.solvers.binary import Side
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.simplex import Corners
 
@@ -30,6 +32,22 @@ _CHANCE: Final = 0.15
 # Outputs kept of each start, and numbers that a batch may hold.
 _KEPT: Final = 2
 _LARGEST_BATCH: Final = 2_000_000
+
+
+def pairs_of(region: Region, outer: Labels) -> Side:
+    """Each risky value with every value: as much of it as the bounds allow, nan where they allow no mixture of both."""
+    rows, tops = region.inequalities()
+    most = np.ones((region.n, region.n))
+    for row, top in zip(rows, tops, strict=True):
+        over = np.flatnonzero(row > top)
+        # Values that break the same row never mend each other.
+        room = np.maximum(top - row, 0.0)
+        most[over] = np.minimum(most[over], room / (room + (row[over] - top)[:, None]))
+    # A mixture is within bounds if it has no more of either than the other allows.
+    shares = most[outer]
+    shares = np.where((shares + most[:, outer].T >= 1) & (shares > 0) & (shares < 1), shares, np.nan)
+    costs = -p_log_p(np.nan_to_num(shares, nan=1.0)) - p_log_p(np.nan_to_num(1 - shares, nan=1.0))
+    return Side(outer, np.arange(region.n), shares, np.where(np.isnan(shares), np.inf, costs))
 
 
 class Trios:

@@ -1,6 +1,6 @@
 """scikit-learn's histogram boosting with early stopping, read out into arrays that numpy scores.
 
-It finds interactions that no column shows alone, which the quick trees of ``trees.py`` seldom do, and takes a second
+It finds interactions that no column shows alone, which the quick trees of ``quick.py`` seldom do, and takes a second
 for 10^5 records. What it learns has no public form, so its trees are read out once, when they are grown (the tests hold
 what is read against what scikit-learn predicts). A saved model holds arrays, on which no compiled code of its own runs.
 """
@@ -19,7 +19,7 @@ from tacit.learn.arrays import Codes, Floats
 RATE, PENALTY, MOST_LEAVES = 0.1, 1.0, 31
 # Rounds at most, and without a better loss on records apart before the end. With few records the first trees follow
 # noise, until one happens to ask what an interaction needs: that takes more patience.
-MOST_ROUNDS, PATIENCE, LONG_PATIENCE, FEW = 200, 10, 40, 10_000
+MOST_ROUNDS, PATIENCE, LONG_PATIENCE, FEW = 120, 10, 40, 10_000
 # Codes of a category that are told apart: the commonest, and all others together.
 MOST_CODES = 255
 LEAST_PROBABILITY = 1e-6
