@@ -88,7 +88,7 @@ class Doubt:
     misses: Tail
 
     @classmethod
-    def of(cls, prior: Floats, least: Floats, factors: tuple[Floats, float], apart: Floats, secret: Codes) -> Doubt:
+    def of(cls, prior: Floats, least: Floats, factors: Floats, apart: Floats, secret: Codes) -> Doubt:
         """``apart`` is what models said of the training records that they did not see."""
         hit = secret[:, None] == np.arange(len(prior))
         return cls(prior, least, factors, Tail.of(apart, hit), Tail.of(-apart, ~hit))
