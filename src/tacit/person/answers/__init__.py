@@ -1,4 +1,4 @@
-"""What the person's actions answer: results, the words in them, and what of a value may be seen."""
+"""The answers of the person's actions: results, their wording, and how much of a value may be seen."""
 
 from tacit.person.answers.audit import PersonAuditResult
 from tacit.person.answers.decoy import PersonDecoyResult

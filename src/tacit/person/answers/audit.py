@@ -32,9 +32,9 @@ _ACTIONS_SHOWN = 10
 class PersonAuditResult(PersonResult):
     """How much of a person's file each adversary can piece together, and what to do about it.
 
-    ``strongest`` names the adversary who knows most; ``source_shares`` and ``actions`` are under it. ``together`` is
-    the share of the person's file that all records of theirs hold, whether or not anybody joins them. ``changes`` is
-    what changed since the last audit, if that was asked for and there was one.
+    ``strongest`` names the adversary who knows most; ``source_shares`` and ``actions`` are under that adversary.
+    ``together`` is the share of the person's file that all their records hold, whether or not anybody joins them.
+    ``changes`` is what changed since the last audit, if that was asked for and there was one.
     """
 
     kind: ClassVar[str] = "audit of a person"

@@ -20,7 +20,7 @@ _QUERY = (
 
 
 def knows(dip: Dipped) -> tuple[float, float]:
-    """By how much a query brings up: what is known first, then the leakage."""
+    """A sort key for how much a query brings up: recall first, then leakage."""
     return round(dip.recall, 12), round(dip.leakage, 12)
 
 
@@ -75,7 +75,7 @@ class PersonDipResult(PersonResult):
                 doc.Cell(leak(dip.leakage), style="bold"),
                 leak(dip.precision),
                 leak(dip.recall),
-                # The query itself is a member of what was resolved, and no record.
+                # The query itself is a member, but not a record.
                 doc.Count(max(len(dip.finding.members) - 1, 0)),
             )
             for dip in dips
@@ -85,7 +85,7 @@ class PersonDipResult(PersonResult):
 
 
 def _folded(dip: Dipped, *, first: bool) -> doc.Folded:
-    """What one adversary gets by a query; the worst is for both media, the others for the page."""
+    """What one adversary gets from a query; the worst is shown in both media, the others only on the page."""
     sources = list(dict.fromkeys(source for held in dip.finding.held for source in held.sources))
     under = sentence(
         "Under {}: {} known, leakage {}", doc.DataValue(dip.adversary, 40), doc.Share(dip.recall), part(dip.leakage)

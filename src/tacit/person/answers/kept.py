@@ -1,6 +1,6 @@
-"""An answer kept beside its case, and given again as long as nothing has changed that it depends on.
+"""An answer kept next to its case, and returned again as long as nothing that it depends on has changed.
 
-To look for one loads no engine, which takes longer than to read it.
+Looking for one loads no engine, because that takes longer than reading the answer.
 """
 
 from __future__ import annotations
@@ -20,36 +20,37 @@ from tacit import __version__
 
 Answer = TypeVar("Answer")
 
-# What is kept of a case is in a folder beside it.
+# What is kept about a case is in a folder next to it.
 FOLDER = ".tacit"
 
 
 def answer_file(asked: object) -> str:
-    """What the file of an answer is called, by what was asked."""
+    """The file name of the answer to a question."""
     return f"answer-{_digest(json.dumps(asked, sort_keys=True))[:32]}"
 
 
 def kept_answer(case: Path, asked: object, kind: type[Answer]) -> Answer | None:
-    """The answer that was kept; None if there is none, or if a file that it depends on is not as it was.
+    """The answer that was kept; None if there is none, or if a file that it depends on has changed.
 
-    A file is as it was if it is the same one, as long, and was neither written to nor renamed since: the case, its
-    sources, every file that it names, Tacit's own, and the folder into which packages are installed.
+    A file has not changed if it is the same file with the same length, and was neither written to nor renamed since.
+    The files are the case, its sources, every file that it names, Tacit's own, and the folder into which packages are
+    installed.
     """
     try:
         noted = json.loads((case.absolute().parent / FOLDER / case.name / answer_file(asked)).read_bytes())
         same = noted["code"] == code() and all(seen(Path(path)) == stamp for path, stamp in noted["files"].items())
         if not same or not noted["files"] or _digest(noted["answer"]) != noted["sha256"]:
             return None
-        told: Answer = _read(kind, json.loads(noted["answer"]))
+        answer: Answer = _read(kind, json.loads(noted["answer"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    return told
+    return answer
 
 
 def written_answer(answer: Any, files: Mapping[Path, object]) -> str | None:
-    """An answer as it is kept, with the files that it depends on as they were seen before they were read.
+    """An answer in the form in which it is kept, with the state of the files that it depends on before they were read.
 
-    None if it could not be read again as it is.
+    None if it could not be read back unchanged.
     """
     said = json.dumps(asdict(answer))
     if _read(type(answer), json.loads(said)) != answer:
@@ -61,7 +62,7 @@ def written_answer(answer: Any, files: Mapping[Path, object]) -> str | None:
 def seen(path: Path) -> list[int]:
     """Which file a path leads to, how long it is, and when it was last written to or renamed.
 
-    SQLite writes what is new into a file beside the database, which stays as it was; that file is looked at, too.
+    SQLite writes changes into a second file and leaves the database unchanged, so that file is included.
     """
     waiting = path.with_name(f"{path.name}-wal")
     return [part for one in (path, waiting) if one is path or one.exists() for part in _stamp(one.stat())]
@@ -72,7 +73,7 @@ def _stamp(found: os.stat_result) -> list[int]:
 
 
 def code() -> str:
-    """What tells this Tacit, with the packages it uses, from another."""
+    """A digest of this version of Tacit and the packages it uses."""
     found: list[object] = [__version__, sys.version, seen(Path(sysconfig.get_paths()["purelib"]))]
     folders = [str(Path(__file__).parents[2])]
     while folders:
@@ -91,7 +92,7 @@ def _digest(said: str) -> str:
 
 
 def _read(kind: Any, said: Any) -> Any:
-    """A value of a type, of what JSON made of it."""
+    """A value of a type, read back from JSON."""
     if is_dataclass(kind) and isinstance(kind, type):
         hints = get_type_hints(kind)
         return kind(**{field.name: _read(hints[field.name], said[field.name]) for field in fields(kind)})

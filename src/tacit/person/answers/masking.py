@@ -1,4 +1,4 @@
-"""What of a person's values may be seen in a result: nothing but a first character, unless asked."""
+"""How much of a person's values may be seen in a result: only the first character, unless the caller asks for more."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def mask(value: str) -> str:
 
     Guarantees
     ----------
-    The mask tells neither the length of the value nor its end, and nothing at all of a value of three characters or
-    fewer: a first character of "m" or "30" would be most of it.
+    The mask shows neither the length of the value nor its end, and nothing at all of a value of three characters or
+    fewer: the first character of "m" or "30" would be most of it.
     """
     return value[0] + DOTS if len(value) >= 4 else DOTS
 
 
 def showing(show_values: bool, person: Iterable[Fact] = ()) -> Showing:
-    """How values are written in a result: as they are if the caller asked for that, otherwise masked.
+    """How values are written in a result: in full if the caller asked for that, otherwise masked.
 
     Values of the ``person`` that look alike when masked are numbered, in the order of the case: "a••• (2 of 2)".
     """

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from tacit.document.leakage import MergeGraph, Wire
 from tacit.person.answers.results import Finding, Join
 
-# More records than this are a list: nobody follows so many wires.
+# More records than this are shown as a list: nobody can follow so many wires.
 MOST_DRAWN = 30
 
 
 def source_of(record: str, sources: Sequence[str]) -> str:
-    """The source of a record by its name: "shop" of "shop 17"; a query is its own."""
+    """The source of a record, from its name: "shop" for "shop 17"; a query is its own source."""
     if record.startswith("query '"):
         return "the query"
     named = [source for source in sources if record == source or record.startswith(f"{source} ")]
@@ -21,7 +21,7 @@ def source_of(record: str, sources: Sequence[str]) -> str:
 
 
 def grouped(members: Sequence[str], sources: Sequence[str]) -> dict[str, list[str]]:
-    """Records under their sources, in the order in which the sources are met."""
+    """Records by source, sources in the order in which they first occur."""
     groups: dict[str, list[str]] = defaultdict(list)
     for record in members:
         groups[source_of(record, sources)].append(record)
@@ -29,7 +29,7 @@ def grouped(members: Sequence[str], sources: Sequence[str]) -> dict[str, list[st
 
 
 def wires(joins: Sequence[Join]) -> list[Wire]:
-    """Joins with a record and all labels in common as one wire; the record with most of them comes first."""
+    """Joins that share a record and all labels, as one wire; the record with the most joins comes first."""
     by_labels: dict[tuple[str, ...], list[Join]] = defaultdict(list)
     for join in joins:
         by_labels[join.labels].append(join)

@@ -24,9 +24,9 @@ _K = (
 class PersonPopulationResult(PersonResult):
     """Every person of a reference table at once: quantiles, and one row per person in ``rows``.
 
-    The file has one row per person: the person's id, the leakage under each adversary, k (how many persons of the table
-    share the quasi-identifiers), l (how many different sensitive values those have) and the source that gives most
-    away.
+    The file has one row per person: the person's id, the leakage under each adversary, k (how many people in the table
+    share the quasi-identifiers), l (how many different sensitive values those have) and the source that gives away
+    most.
     """
 
     kind: ClassVar[str] = "population"
@@ -55,7 +55,7 @@ class PersonPopulationResult(PersonResult):
         return max(rung.quantiles["100%"] for rung in self.rungs)
 
     def sections(self) -> list[doc.Section]:
-        """How exposed the persons are, which source gives most away, and k beside it."""
+        """How exposed the people are, which source gives away most, and k-anonymity."""
         return [section for write in SECTIONS for section in write(self)]
 
     def tiles(self) -> list[tuple[doc.Text, ...]]:

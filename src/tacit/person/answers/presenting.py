@@ -1,4 +1,4 @@
-"""What all answers about a person share: the base of them, the terms they explain, and the sections several have."""
+"""What all answers about a person share: their base class, the terms they explain, and common sections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tacit.report.result import Result
 # Attributes drawn as bars; the table has them all.
 _BARS = 25
 _JOINS_SHOWN = 12
-# A symbol beside the word, so that colour is never the only sign, and whether it speaks for the adversary.
+# A symbol next to the word, so that colour is never the only sign, and whether it helps the adversary.
 _STATES: Mapping[State, tuple[str, doc.CellStyle]] = {
     "correct": ("● right", "toward"),
     "near": ("◐ near", "doubt"),
@@ -62,17 +62,17 @@ MEANINGS = doc.Paragraph(
     "note",
     where="terminal",
 )
-# No name of a source or record that people give is longer.
+# Longest name of a source or record that is shown in full.
 NAME = 120
 _TRIO = ("leakage", "precision", "recall")
 
 
 @dataclass(frozen=True)
 class PersonResult(Result):
-    """What one action found of a person. A leakage is a part of a file: it has no unit."""
+    """What one action found about a person. A leakage is a part of a file: it has no unit."""
 
     has_unit: ClassVar[bool] = False
-    # How the leakage is told in the verdict, and what a page is of.
+    # How the verdict words the leakage, and what the page is about.
     told: ClassVar[str] = "leakage {}"
     about: ClassVar[str] = ""
     kind: ClassVar[str] = ""
@@ -96,15 +96,15 @@ class PersonResult(Result):
         return doc.Badge(doc.SYMBOLS[tone], f"{shown}, {where} the limit of {setting(limit)}", tone)
 
     def tiles(self) -> Sequence[tuple[doc.Text, ...]]:
-        """What is to be seen first: name, value and note of each."""
+        """What is shown first: name, value and note of each."""
         raise NotImplementedError
 
     def sections(self) -> Iterable[doc.Section]:
-        """What is the action's own."""
+        """The sections of this action."""
         raise NotImplementedError
 
     def document(self) -> doc.Document:
-        """What is to be seen first, the action's own sections, and the notes."""
+        """What is shown first, the sections of this action, and the notes."""
         fields: Any = self
         case = doc.FilePath(fields.case)
         return doc.Document(
@@ -119,13 +119,13 @@ class PersonResult(Result):
         )
 
     def warnings(self) -> Sequence[doc.Block]:
-        """Whether values can be read here, where there are any."""
+        """Whether values can be read here, if there are any."""
         shown = getattr(self, "values_shown", None)
         if shown is None:
             return ()
         if shown:
             return (doc.Paragraph("This shows a person's values: it is for your eyes only.", "warning"),)
-        # A page has a box for it, and a report that was written cannot be asked.
+        # The web page has a checkbox for this, and a written report cannot be changed: only the terminal names the option.
         way = sentence("Values are masked. {} shows them.", Setting("show_values", True))
         return (
             doc.Paragraph(way, "note", where="terminal"),
@@ -137,7 +137,7 @@ class PersonResult(Result):
 
 
 def searched_words(searched: str) -> str:
-    """How good a plan is."""
+    """How good a plan is, in words."""
     return "exact: no plan is better" if searched == "exact" else "the best found; a better one may exist"
 
 
@@ -148,7 +148,7 @@ def as_sentence(words: str) -> str:
 
 
 def sources_named(names: Sequence[str], limit: int = 6) -> str:
-    """Sources in a row: files are told apart by how their names end, so that these are not cut as values are."""
+    """Sources in a row. Names of files differ at the end, so they are not cut short as values are."""
     rest = len(names) - limit
     return ", ".join(doc.shorten(name, NAME) for name in names[:limit]) + (f" and {rest} more" if rest > 0 else "")
 
@@ -172,7 +172,7 @@ def chosen(value: float | None) -> doc.Number:
 
 
 def ladder(rows: Sequence[tuple[str, str, float, float, float]], *, limit: float | None) -> doc.Bars:
-    """Leakage, precision and recall of each row, with a name and a word under it."""
+    """Leakage, precision and recall of each row, with a name and a note under it."""
     return doc.Bars(
         "Leakage, precision and recall",
         "0: nothing … 1: all, and nothing wrong",
@@ -273,7 +273,7 @@ def _trace(finding: Finding, sources: Sequence[str]) -> list[doc.Block]:
 
 
 def shares_section(shares: Sequence[SourceShare], adversary: str) -> list[doc.Section]:
-    """What each source adds, what adds most first."""
+    """What each source adds, the largest contribution first."""
     if not shares:
         return []
     ordered = sorted(shares, key=lambda source: (-source.contribution, -source.only_there))

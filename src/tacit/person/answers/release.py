@@ -104,7 +104,7 @@ class PersonReleaseResult(PersonResult):
 
 
 def _option_rows(option: ReleaseOption) -> list[tuple[doc.Text | doc.Cell, ...]]:
-    """One row per adversary; what is said about the option itself stands in the first."""
+    """One row per adversary; the first also describes the option itself."""
     rows: list[tuple[doc.Text | doc.Cell, ...]] = []
     for adversary, after in option.after.items():
         first = not rows

@@ -1,7 +1,7 @@
-"""What was found of a person, as frozen values: the parts that answers are made of.
+"""What was found about a person, as frozen values: the parts that answers are made of.
 
 Values of the person are masked when a result is made, unless the caller asked to see them: a result is printed, logged
-and sent on, and what is not in it cannot leak from it.
+and passed on, and what is not in it cannot leak from it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Rung:
 class Held:
     """An attribute of the merged record: what it says, whether it is true, how sure the adversary is, and from where.
 
-    ``contribution`` is the leakage less the leakage without it: negative for what misleads the adversary. ``credit``
+    ``contribution`` is the leakage minus the leakage without it: negative for what misleads the adversary. ``credit``
     in [0, 1] is how much of its weight counts as right.
     """
 
@@ -80,7 +80,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class Join:
-    """Why two records were taken for one person: the labels on which they, or what each had become, agree."""
+    """Why two records were taken to be one person's: the labels on which they, or what each was merged into, agree."""
 
     left: str
     right: str
@@ -106,7 +106,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class SourceShare:
-    """What one source adds: the leakage with all sources less the leakage without it, everything resolved again.
+    """What one source adds: the leakage with all sources minus the leakage without it, everything resolved again.
 
     ``only_there`` is the share of the person's file that is in its records and in no other source's.
     """
@@ -158,7 +158,7 @@ class ReleasePlan:
 
 @dataclass(frozen=True)
 class Dipped:
-    """What an adversary gets who starts from a query: everything that resolves with it."""
+    """What an adversary that starts from a query gets: everything that resolves with it."""
 
     query: str
     adversary: str

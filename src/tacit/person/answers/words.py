@@ -9,7 +9,7 @@ from tacit.person.answers.results import Rung
 
 
 def share(value: float) -> str:
-    """A share in per cent; all and nothing only where it is exactly that."""
+    """A share in per cent; 0% and 100% only if it is exactly that."""
     if 0 < value < 0.01:
         return "less than 1%"
     if 0.99 < value < 1:
@@ -18,7 +18,7 @@ def share(value: float) -> str:
 
 
 def level(value: float) -> str:
-    """A leakage or certainty to two digits; 0 and 1 only where it is exactly that."""
+    """A leakage or certainty to two digits; 0 and 1 only if it is exactly that."""
     if 0 < value < 0.005:
         return "less than 0.01"
     if 0.995 <= value < 1 - 1e-12:
@@ -36,7 +36,7 @@ def counted(count: int, word: str) -> str:
     return f"{count:,} {word}" + ("" if count == 1 else "s")
 
 
-# A difference of less is not worth a sentence.
+# A smaller difference is not worth a sentence.
 NOTABLE = 0.005
 
 
@@ -67,7 +67,7 @@ def audit_headline(rung: Rung, sources: int, together: float, largest: float, fa
 
 
 def verdict(leakage: float, fail_above: float | None) -> str:
-    """How a leakage stands to the limit, as the end of a sentence; nothing without one."""
+    """Whether a leakage is above the limit, as the end of a sentence; empty without a limit."""
     if fail_above is None:
         return ""
     above = leakage > fail_above
@@ -75,7 +75,7 @@ def verdict(leakage: float, fail_above: float | None) -> str:
 
 
 def weaker_notes(rungs: Sequence[Rung]) -> list[str]:
-    """A note for every adversary that holds more of the truth than an earlier one, and leaks less all the same."""
+    """A note for every adversary that knows no less than an earlier one but leaks less."""
     notes = []
     for place, rung in enumerate(rungs):
         worse = [earlier for earlier in rungs[:place] if earlier.leakage > rung.leakage + 1e-9]

@@ -1,4 +1,4 @@
-"""Adversaries in a case file: their steps, what they merge and what they cost; and those of a case that names none."""
+"""Adversaries in a case file: their steps, how they merge and what they cost; and the defaults if none are named."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from tacit.person.resolve.merging import Policy
 from tacit.person.resolve.rules import Rules
 from tacit.person.resolve.steps import FREE, Augment, Correct, Cost, Generalise, Grouping, Normalise, Resolve, Step
 
-# Labels that name one person by themselves, and those that do beside a name, by what they are usually called.
+# Labels that identify one person by themselves, and those that do together with a name, by their usual names.
 ALONE = ("email", "ssn", "passport", "national_id", "driving_licence", "tax_id")
 BESIDE_A_NAME = ("phone", "card", "dob", "address", "account")
-# Where there is neither, records are joined by what few people share.
+# If there are neither, records are joined by labels that few people share.
 WITHOUT_A_NAME = ("phone", "username", "card", "account")
 
 # What Splink, Senzing and Zingg call the columns of their answers.
@@ -34,12 +34,12 @@ CLUSTER_COLUMNS = {
 
 
 def default_adversaries(labels: Collection[str], person: Reference | None = None) -> tuple[tuple[Adversary, ...], str]:
-    """Who is assumed where the case names nobody, and a sentence about it.
+    """The adversaries that are assumed if the case names none, and a sentence about them.
 
-    E0 reads each record by itself. E1 normalises, and joins records that agree on a label that names one person, or on
-    a name and another label; there is no E1 where no label does. E2 also joins records that are likely one person's. E3
-    knows the truth, and joins the records that it recognises besides. Each keeps the value most records agree on, and
-    whatever it had before a further resolution, so that none is weaker than the one before.
+    E0 reads each record by itself. E1 normalises, and joins records that agree on a label that identifies one person,
+    or on a name and another label; without such a label there is no E1. E2 also joins records that are likely one
+    person's. E3 knows the truth, and also joins the records that it recognises. Each keeps the value most records agree
+    on, and whatever it had before a further resolution, so that none is weaker than the one before.
     """
     called: dict[str, list[str]] = {}
     for label in sorted(labels):
@@ -66,7 +66,7 @@ def default_adversaries(labels: Collection[str], person: Reference | None = None
 
 
 def read_adversaries(reader: CaseReader, node: yaml.Node, what: str) -> tuple[Adversary, ...]:
-    """All adversaries; their steps may speak of labels that sources have or that earlier steps add."""
+    """All adversaries; their steps may use labels that sources have or that earlier steps add."""
     adversaries: list[Adversary] = []
     empty = "name one adversary or more, or leave out the key"
     for section in reader.named(node, what, "an adversary", ADVERSARY, empty=empty):
@@ -74,7 +74,7 @@ def read_adversaries(reader: CaseReader, node: yaml.Node, what: str) -> tuple[Ad
         steps: list[Step] = []
         for step in reader.items(section["steps"], f"the steps of {section.about}") if "steps" in section else []:
             steps += _step(reader, step, section.about, labels)
-        # Who joins records still has what they joined; a default that took it away would understate the leakage.
+        # Whoever joins records still has the originals; a default that dropped them would understate the leakage.
         joins = any(isinstance(step, Grouping) for step in steps)
         fields = {"keep_base": joins, **section.kept("merge", "keep_base", "cost")}
         adversaries.append(Adversary(section.name, steps, **fields))
@@ -89,7 +89,7 @@ def _cost(reader: CaseReader, node: yaml.Node, what: str) -> Cost:
 
 
 def _step(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -> list[Step]:
-    """One step, as steps on records, or none after a mistake; what it adds is added to the labels."""
+    """One step of the file, as steps on records (none after a mistake); labels that it adds are added to ``labels``."""
     alone = isinstance(node, yaml.ScalarNode)
     entries = [(str(node.value), node, node)] if alone else reader.entries(node, f"a step of {what}")
     if len(entries) > 1:
@@ -130,7 +130,7 @@ def _correct(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -
 
 
 def _generalise(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -> list[Step]:
-    """So many characters stay. What other records say plays no part: a few of them are looked at alone elsewhere."""
+    """The level is a number of characters, never taken from other records: elsewhere, a few records are read alone."""
     section = reader.section(node, what, GENERALISE, required=["label", "level"])
     if not section.complete:
         return []
@@ -144,7 +144,7 @@ def _augment(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -
     fields: dict[str, Any] = {}
     at = table = node
     if isinstance(node, yaml.ScalarNode):
-        # A table alone: its first two columns are called as the labels are.
+        # Only a table: its first two columns have the names of the labels.
         path = reader.file(node, what)
         given, adds, *_ = (*(columns_of(reader, node, path, what) if path is not None else ()), "", "")
     else:
@@ -161,16 +161,16 @@ def _augment(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -
     if given:
         _check_labels(reader, at, [given], what, labels)
         labels.add(adds)
-    # A table that knows several values is several tables that know one, of which the first has the cost.
+    # A table with several values per key becomes several tables with one each; only the first has the cost.
     steps: list[Step] = []
     for place in range(max(map(len, added.values()), default=1)):
-        one = {value: list(others)[place] for value, others in added.items() if place < len(others)}
-        steps.append(Augment(given, adds, one, **(fields | {"cost": FREE} if place else fields)))
+        single = {value: list(others)[place] for value, others in added.items() if place < len(others)}
+        steps.append(Augment(given, adds, single, **(fields | {"cost": FREE} if place else fields)))
     return steps
 
 
 def _pairs(reader: CaseReader, node: yaml.Node, what: str, given: str, wanted: str) -> list[tuple[str, str]]:
-    """The pairs of a table: a file's, or written in the case; a list of values makes several."""
+    """The pairs of a table, which is a file or written in the case; a list of values makes several pairs."""
     if isinstance(node, yaml.ScalarNode):
         return pairs_in(reader, node, what, given, wanted)
     return [
@@ -212,7 +212,7 @@ def _rules(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -> 
 
 
 def _clusters(reader: CaseReader, section: CaseSection) -> Step:
-    """Clusters of a file; columns that are not named are looked for under the names that resolvers use."""
+    """Clusters from a file; columns that are not named are looked up under the names that resolvers use."""
     path, at = section["clusters"], section.nodes["clusters"]
     names = columns_of(reader, at, path, section.about)
     # Whoever exports such a table may have changed the case of its header.
@@ -242,7 +242,7 @@ AUGMENT: Schema = {
     "confidence": share,
     "cost": _cost,
 }
-# The ways to resolve, by the key that says which.
+# The ways to resolve, by the key that selects each.
 WAYS: dict[str, Schema] = {
     "rules": {"rules": as_node, "min_confidence": share, "closure": choice(get_args(Closure)), "cost": _cost},
     "clusters": {"clusters": CaseReader.file, **dict.fromkeys(CLUSTER_COLUMNS, CaseReader.text), "cost": _cost},

@@ -18,7 +18,7 @@ from tacit.person.model.labels import Correlated, Label, Similarity, Suppressed
 from tacit.person.model.records import Reference
 from tacit.person.model.values import similarity_name
 
-# Values as they are, whatever the name of the label says.
+# Values are compared as written, whatever the name of the label suggests.
 EXACT = "exact"
 # A domain is held in memory, value by value.
 LARGEST_DOMAIN = 1_000_000
@@ -34,7 +34,7 @@ def _label(reader: CaseReader, section: CaseSection, name: str) -> Label:
     about = section.about
     fields = section.kept("normalise", "weight", "single", "similarity", "suppressed", "domain")
     if (kind := kind_of(name)) is not None:
-        # What is not said about a label follows from its name.
+        # What the case does not say about a label follows from its name.
         usual = kind.label(country=reader.country)
         fields = {"normalise": usual.normalise, "similarity": usual.similarity, "single": usual.single} | fields
     if fields.get("normalise") is str:
@@ -51,7 +51,7 @@ def _label(reader: CaseReader, section: CaseSection, name: str) -> Label:
 
 
 def usual_labels(names: Iterable[str], country: str | None) -> dict[str, Label]:
-    """How values of labels are compared of which nothing was said but their names."""
+    """How values are compared for labels of which only the names are known."""
     kinds = ((name, kind_of(name)) for name in names)
     return {name: kind.label(country=country) for name, kind in kinds if kind is not None}
 
@@ -83,7 +83,7 @@ def _similarity(reader: CaseReader, node: yaml.Node, what: str) -> Similarity | 
 
 
 def _scale(node: yaml.Node) -> Any:
-    """A number, or text in which days are given; None for what is neither."""
+    """A number, or text such as 365d; None for anything else."""
     if not isinstance(node, yaml.ScalarNode):
         return None
     number = as_number(node.value)
@@ -91,7 +91,7 @@ def _scale(node: yaml.Node) -> Any:
 
 
 def _similarity_from(reader: CaseReader, name: str, at: yaml.Node, options: yaml.Node, what: str) -> Similarity | None:
-    """A similarity of texts of which only what is beyond a number counts: credit (s - from) / (1 - from)."""
+    """A similarity of texts that counts only above a number: credit (s - from) / (1 - from)."""
     from rapidfuzz.distance import JaroWinkler, Levenshtein
 
     plainly: dict[str, Similarity] = {
@@ -136,7 +136,7 @@ def _day(ordinal: int) -> str:
 
 
 def _synonyms(reader: CaseReader, node: yaml.Node, what: str, form: Callable[[str], str]) -> dict[str, str]:
-    """Each value to the one that is meant, both in normal form, because that is what values are compared in."""
+    """Each value with the one that is meant, both in normal form, because values are compared in normal form."""
     meant: dict[str, str] = {}
     for key, at, value in reader.entries(node, what):
         old, new = form(key), form(reader.text(value, f"a value in {what}"))
@@ -151,7 +151,7 @@ def _synonyms(reader: CaseReader, node: yaml.Node, what: str, form: Callable[[st
 
 
 def _prior(reader: CaseReader, node: yaml.Node, what: str, meant: Callable[[str], str]) -> dict[str, float] | None:
-    """Probabilities of the values that are meant, from counts or shares; None after a mistake."""
+    """Probabilities of the values in the form in which they are compared, from counts or shares; None after a mistake."""
     entries = reader.entries(node, what)
     if [key for key, _, _ in entries] == ["table"]:
         node = entries[0][2]
@@ -170,19 +170,19 @@ def _prior(reader: CaseReader, node: yaml.Node, what: str, meant: Callable[[str]
     if total <= 0:
         reader.wrong(node, f"{what} has no count above 0: give counts, or shares that add to 1 at most")
         return None
-    # Shares of the common values alone add to less than 1, and stay as they are.
+    # Shares that list only the common values add up to less than 1, and are not rescaled.
     return counts if total <= 1.0 else {value: count / total for value, count in counts.items()}
 
 
-# What is as near as this to another of a person's names or addresses is that one, written otherwise.
+# Two of a person's names or addresses that are at least this similar are one, written differently.
 _SAME = 0.9
 _SPELLED = ("name", "address")
 
 
 def spelled_alike(labels: Mapping[str, Label], person: Reference | None) -> tuple[dict[str, Label], list[str]]:
-    """Labels under which a person's names and addresses that are one, written in several ways, count once; and notes.
+    """Labels under which different spellings of one of a person's names or addresses count once; and notes.
 
-    A number or an address of e-mail that is one sign off is another.
+    Numbers and e-mail addresses are left out: one character off is a different one.
     """
     changed: dict[str, Label] = {}
     notes: list[str] = []
@@ -194,10 +194,10 @@ def spelled_alike(labels: Mapping[str, Label], person: Reference | None) -> tupl
         alike = label.similarity
         if alike is None or similarity_name(alike) not in _SPELLED or len(forms) < 2:
             continue
-        # The one that most of the others say: an address that goes on, with a town, says the shorter one.
+        # First the form that the others agree with most: a long address, with a town, includes the shorter one.
         kept: list[str] = []
         synonyms: dict[str, str] = {}
-        for form in sorted(forms, key=lambda one: (-sum(alike(other, one) for other in forms), one)):
+        for form in sorted(forms, key=lambda form: (-sum(alike(other, form) for other in forms), form)):
             same = next(
                 (other for other in kept if alike(form, other) >= _SAME or _joined(form) == _joined(other)), None
             )
@@ -216,7 +216,7 @@ def _joined(form: str) -> str:
 
 
 def read_correlated(reader: CaseReader, node: yaml.Node, what: str) -> list[Correlated]:
-    """Groups of labels that tell something in common."""
+    """Groups of labels that partly say the same."""
     one = "a group of correlated labels"
     groups: list[Correlated] = []
     grouped: set[str] = set()

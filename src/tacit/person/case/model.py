@@ -16,7 +16,7 @@ from tacit.person.sources.source import PopulationSpec, Source
 
 @dataclass(frozen=True)
 class Slot:
-    """Something about to be released, one way or another: each option is a record with a name."""
+    """Something about to be released, in one of several ways: each option is a record with a name."""
 
     name: str
     options: tuple[Record, ...]
@@ -26,7 +26,7 @@ class Slot:
 class DecoyTerms:
     """False records that may be spread: labels that may be false, values to use, costs, a budget.
 
-    ``costs`` is the cost of one attribute of a label; 1 if the label is not there.
+    ``costs`` is the cost of one attribute of a label; 1 for a label that is not listed.
     """
 
     budget: float
@@ -37,7 +37,7 @@ class DecoyTerms:
 
 @dataclass(frozen=True)
 class VerifyTerms:
-    """What an adversary can spend to verify attributes, and what a label costs; 1 if the label is not there."""
+    """What an adversary can spend on verifying attributes, and what a label costs; 1 for a label that is not listed."""
 
     budget: float | None = None
     costs: Mapping[str, float] = field(default_factory=dict)
@@ -52,29 +52,30 @@ class Case:
     path : Path
         The case file.
     person : Reference or None
-        None only where a population is asked about; see ``reference``.
+        None only for a case about a population; see ``reference``.
     labels : Labels
         How values are weighed and compared.
     sources, adversaries, releases, queries : tuple
-        In the order of the file; adversaries are never none.
+        In the order of the file; there is always at least one adversary.
     decoys, verify, population
-        None if the file does not speak of them.
+        None if the file does not have them.
     beta : float
         Weight of completeness against correctness in the leakage; 1 is the paper's.
     source_labels : frozenset of str
         Every label that an attribute of a source may have.
     described : frozenset of str
-        The labels of which the file says how values are compared; of others it follows from their names.
+        The labels for which the file says how values are compared; for others that follows from their names.
     country : str or None
-        Whose telephone numbers have no country before them.
+        The country of telephone numbers without a country code.
     law : {"gdpr", "ccpa", "both"} or None
-        The law that letters name, where a source does not say another; that of the country if None.
+        The law that letters cite, unless a source names another; that of the country if None.
     index : bool
-        Whether what was read of many records is kept beside the case, for the next command.
+        Whether what was read from many records is kept next to the case, for the next command.
     notes : tuple of str
         What was assumed, in sentences without values.
     files : mapping from path to list of int
-        The case file and every file that it names, as each was before it was read; empty if the case is no file.
+        The case file and every file that it names, with the state of each before it was read; empty if the case is not
+        a file.
     """
 
     path: Path

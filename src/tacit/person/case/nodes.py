@@ -1,4 +1,4 @@
-"""A case file as YAML nodes that know their lines: read, composed, and sound enough to be gone through."""
+"""A case file as YAML nodes that know their lines, checked to be safe to walk through."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import yaml
 from tacit.errors import Command, DataError, SourceError, sentence
 from tacit.loading import bytes_in, checked_path
 
-# A case has some five levels; and what aliases repeat is looked at as often as it is repeated.
+# A case has about five levels.
 DEEPEST = 50
 # A case is written by hand.
 MOST_CASE = 1 << 24
+# What an alias names is read as often as it is repeated.
 MOST_REPEATED = 100_000
 
 
 def composed(path: Path, raw: bytes) -> yaml.Node:
-    """The root of a case file; a DataError with its line if it is no text or no YAML."""
+    """The root of a case file; a DataError with the line if it is not text or not YAML."""
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -29,7 +30,7 @@ def composed(path: Path, raw: bytes) -> yaml.Node:
     except yaml.MarkedYAMLError as error:
         raise DataError(f"{path}, line {_line(error)}: not YAML: {_problem(error)}") from None
     except (yaml.YAMLError, RecursionError):
-        # Such as a control character, of which PyYAML knows the position only.
+        # Such as a control character, for which PyYAML has only a position.
         raise DataError(f"{path} is not YAML: it has a character that may not be there, or nests too deeply") from None
     if root is None:
         raise DataError(sentence("{path} is empty: '{init}' writes an example", path=path, init=Command("person init")))
@@ -46,7 +47,7 @@ def line_of(node: yaml.Node) -> int:
 
 
 def is_null(node: yaml.Node) -> bool:
-    """Whether nothing is written there, or null."""
+    """Whether the value is empty or null."""
     return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
 
 
@@ -55,10 +56,10 @@ def _ill_made(node: yaml.Node, reason: str) -> yaml.MarkedYAMLError:
 
 
 def _measured(node: yaml.Node, below: dict[int, tuple[int, int]], inside: set[int]) -> tuple[int, int]:
-    """How many nodes a node means, and how deep they go; refuses what is ill made.
+    """How many nodes a node stands for, and how deep they go; refuses what is malformed.
 
-    Nodes are shared where the file has aliases: what is ``below`` was measured, and is looked at once, however often it
-    is meant.
+    Aliases share nodes: those in ``below`` have been measured, so that each is visited once, however often it is
+    repeated.
     """
     if id(node) in inside:
         raise _ill_made(node, "an alias stands inside what it names: write the value out")
@@ -97,12 +98,12 @@ def _line(error: yaml.MarkedYAMLError) -> int:
 
 
 def _unclosed(error: yaml.MarkedYAMLError) -> bool:
-    """Whether a quoted text goes on to the end of the file: the place to mend is where it begins."""
+    """Whether a quoted text runs to the end of the file: the place to fix is where it begins."""
     return "end of stream" in str(error.problem) and "quoted scalar" in str(error.context) and bool(error.context_mark)
 
 
 def _problem(error: yaml.MarkedYAMLError) -> str:
-    """What PyYAML says, less what it quotes of the file, which may be a value."""
+    """What PyYAML says, without what it quotes from the file, which may be a value."""
     said = re.sub(r"\s*'\w[^']+'", "", str(error.problem or "cannot be read"))
     if r"'\t'" in said:
         return "there is a tab where it cannot be; put spaces there, YAML indents with nothing else"

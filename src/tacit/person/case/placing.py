@@ -1,4 +1,4 @@
-"""Files written together: all or none, and over nothing."""
+"""Files written together: all or none, and never over an existing one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tacit.tables.writing import os_errors
 
 
 def placed(folder: Path, files: Mapping[str, bytes], *, mode: int = 0o666) -> list[Path]:
-    """Write files into a folder, which is made if it is not there.
+    """Write files into a folder, which is created if needed.
 
     Guarantees
     ----------
@@ -30,7 +30,7 @@ def placed(folder: Path, files: Mapping[str, bytes], *, mode: int = 0o666) -> li
         try:
             folder.mkdir(parents=True, exist_ok=True)
             for name, data in files.items():
-                # Never a file that somebody else has written meanwhile.
+                # Never overwrite a file that somebody else has written in the meantime.
                 descriptor = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
                 written.append(folder / name)
                 with os.fdopen(descriptor, "wb") as file:

@@ -1,4 +1,4 @@
-"""Plans in a case file: what decoys may be made of, and what it costs to verify."""
+"""Plans in a case file: what decoys may be made of, and what verifying costs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tacit.person.case.schema import CaseReader, mapping
 def read_decoys(reader: CaseReader, node: yaml.Node, what: str) -> DecoyTerms | None:
     """What may be false, with which values, at what cost; None after a mistake.
 
-    Only labels that are named may be false: to tell a bank or an authority something false is nobody's plan.
+    Only labels that are named may be false: telling a bank or an authority something false is never part of a plan.
     """
     section = reader.section(node, what, DECOYS, required=["budget", "labels"])
     if not section.complete:

@@ -1,4 +1,4 @@
-"""A case from a folder of files: what each was taken for, what was left out, and a person to fill in."""
+"""A case from a folder of files: what each file was read as, what was left out, and a person to fill in."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from tacit.person.sources.source import Source, SourceFormat
 from tacit.tables.formats import FORMATS as TABLES
 from tacit.tables.formats.format import SeveralTables
 
-# A folder with more files is no case.
+# A folder with more files is not a case.
 MOST_FILES = 10_000
-# Parts of a value are labels only where they do not make up one.
+# Parts of a value are labels only if they are not joined into one.
 _PARTS = {part for ways in PARTS.values() for way in ways for part in way} - PARTS.keys()
 _WHOLE = [kind for kind in KINDS if kind not in _PARTS]
 _NAMES_RECORDS = re.compile(r"(.*_)?(id|no|nr|uuid|guid|key|customer|number)")
 _EMAIL = re.compile(r"[^\s_@/]+@[^\s_@/]+")
-# What hurts more when it is out: a suggestion, to be weighed by the person.
+# Labels that hurt more when they leak: suggested weights, for the person to change.
 _HEAVY = {"card": 4, "ssn": 4, "passport": 4, "national_id": 4, "account": 4, "password": 4}
 
 
 @dataclass(frozen=True)
 class ProposedSource:
-    """A file that can be read: what it was taken for, which columns hold which labels, and what was left out."""
+    """A file that can be read: what it was read as, which columns hold which labels, and what was left out."""
 
     name: str
     path: Path
@@ -43,7 +43,7 @@ class ProposedSource:
     left_out: tuple[str, ...] = ()
 
     def told(self) -> str:
-        """What it was taken for, in a sentence."""
+        """What it was read as, in a sentence."""
         parts = [f"{column} as {label}" for column, label in self.columns.items() if column != label]
         parts += [f"{' + '.join(columns)} as {label}" for label, columns in self.joined.items()]
         said = [*parts, *(label for label in self.labels if not any(part.endswith(f" as {label}") for part in parts))]
@@ -60,7 +60,7 @@ class ProposedSource:
         if self.identifier is not None:
             yield f"    id: {_quoted(self.identifier)}"
         if self.joined:
-            parts = (f"{_quoted(label)}: [{', '.join(map(_quoted, some))}]" for label, some in self.joined.items())
+            parts = (f"{_quoted(label)}: [{', '.join(map(_quoted, parts))}]" for label, parts in self.joined.items())
             yield f"    join: {{{', '.join(parts)}}}"
         if self.columns or self.joined:
             named = [f"{_quoted(column)}: {_quoted(label)}" for column, label in self.columns.items()]
@@ -84,9 +84,9 @@ class ProposedCase:
         return sorted(there, key=lambda label: order.get(label, len(order)))
 
     def told(self) -> list[str]:
-        """What every file was taken for, and what was left out."""
-        taken = [f"{os.path.relpath(one.path, self.folder)}: {one.told()}" for one in self.sources]
-        return [*taken, *(f"{name}: left out: {reason}" for name, reason in self.left_out.items())]
+        """What every file was read as, and what was left out."""
+        read = [f"{os.path.relpath(source.path, self.folder)}: {source.told()}" for source in self.sources]
+        return [*read, *(f"{name}: left out: {reason}" for name, reason in self.left_out.items())]
 
     def text(self, directory: Path) -> str:
         """The case file, to be written into a directory."""
@@ -121,7 +121,7 @@ _SOURCES = (
 
 
 def proposed(folder: str | os.PathLike[str]) -> ProposedCase:
-    """What the files of a folder, and of the folders in it, would be as the sources of a case.
+    """The files of a folder, and of the folders in it, as the sources of a case.
 
     Guarantees
     ----------
@@ -130,7 +130,7 @@ def proposed(folder: str | os.PathLike[str]) -> ProposedCase:
     Raises
     ------
     SourceError
-        If it is no folder, or none of its files can be read as records.
+        If it is not a folder, or none of its files can be read as records.
     """
     place = checked_path(folder)
     if not place.is_dir():
@@ -170,15 +170,15 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _file(path: Path) -> Path:
-    """The file that a sheet or table is in: people.xlsx of people.xlsx::sheet."""
+    """The file that contains a sheet or table: people.xlsx for people.xlsx::sheet."""
     return path if os.path.lexists(path) or "::" not in path.name else path.with_name(path.name.split("::")[0])
 
 
 def _unused(path: Path, folder: Path, taken: Mapping[str, object]) -> str:
-    """What a source is called: its file, with the folders it is in if another has that name."""
+    """A name for a source: its file's, with its folders if another source has that name."""
     whole, file = path.relative_to(folder), _file(path)
     sheet = path.name.removeprefix(file.name).replace("::", " ")
-    # Exports are called after the mailbox, and answers, which mask it, name their sources.
+    # Exports are often named after the mailbox; answers mask the address, but show the names of sources.
     names = [_EMAIL.sub("", name).strip(" _-.") for name in (f"{file.stem}{sheet}", f"{file.name}{sheet}", str(whole))]
     return next((name for name in names if name and name not in taken), f"{names[0] or 'file'} ({len(taken) + 1})")
 
@@ -226,7 +226,7 @@ def _of_table(path: Path, name: str, format_: SourceFormat, names: tuple[str, ..
 
 
 def _quoted(text: str) -> str:
-    """Text as YAML takes it: plain where it is a word, else in quotes."""
+    """Text for YAML: plain if it is a word, otherwise in quotes."""
     plain = re.fullmatch(r"[A-Za-z_][\w./-]*", text) and text.casefold() not in _WORDS
     return text if plain else json.dumps(text, ensure_ascii=False)
 

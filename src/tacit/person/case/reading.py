@@ -1,4 +1,4 @@
-"""The case file: one person, the sources that speak of them, the adversaries, the questions."""
+"""The case file: one person, the sources about them, the adversaries, the questions."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tacit.person.plans.letters import Law
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.steps import Normalise
 
-# In this order: columns are called as the person's or the population's labels, and what comes later is checked against
-# those and the labels of the sources.
+# In this order: columns are matched with the labels of the person or the population, and what comes later is checked
+# against those and the labels of the sources.
 CASE: Schema = {
     "person": read_person,
     "country": read_country,
@@ -41,7 +41,7 @@ CASE: Schema = {
 
 
 def read_case(path: str | os.PathLike[str]) -> Case:
-    """Read and check a case file, and look into the files it names.
+    """Read and check a case file, and inspect the files it names.
 
     Parameters
     ----------
@@ -83,13 +83,13 @@ def read_case(path: str | os.PathLike[str]) -> Case:
     fields |= {"person": reader.person, "labels": labels, "adversaries": adversaries, "country": reader.country}
     fields["described"] = frozenset(described)
     notes += _idle_steps(adversaries, labels)
-    # What is no file, such as a pipe, cannot be known again.
+    # A pipe cannot be recognised later: without a regular file there is nothing to keep an answer for.
     fields["files"] = {} if own is None else {file: own, **reader.files}
     return Case(path=file, source_labels=frozenset(reader.possible), notes=tuple(notes), **fields)
 
 
 def _needs_person(reader: CaseReader, section: CaseSection) -> None:
-    """A case is about a person, unless it is about a population in tables that hold values."""
+    """A case needs a person, unless it is about a population and its sources hold values."""
     if "person" in section.nodes:
         return
     if "population" not in section.nodes:
@@ -100,7 +100,7 @@ def _needs_person(reader: CaseReader, section: CaseSection) -> None:
 
 
 def _needs_weight(reader: CaseReader, section: CaseSection, labels: Labels) -> None:
-    """A person of whom nothing weighs anything would look safe whatever is out."""
+    """A person whose facts all weigh nothing would look safe whatever is public."""
     person = reader.person
     if person is None or any(labels[label].weigh(value) > 0 for label, value in person):
         return
@@ -111,10 +111,10 @@ def _needs_weight(reader: CaseReader, section: CaseSection, labels: Labels) -> N
 
 
 def _idle_steps(adversaries: tuple[Adversary, ...], labels: Labels) -> list[str]:
-    """A step that changes nothing looks in the output like one that does, and the leakage looks smaller than it is."""
+    """A note if 'normalise' does nothing: in the output it would look as if it did, and the leakage would be too low."""
     if any(label.normalise is not None or label.synonyms for label in labels.values()):
         return []
-    names = [one.name for one in adversaries if any(isinstance(step, Normalise) for step in one.steps)]
+    names = [each.name for each in adversaries if any(isinstance(step, Normalise) for step in each.steps)]
     if not names:
         return []
     return [

@@ -1,4 +1,4 @@
-"""Attributes in a case file: of the person, of releases that are planned, of queries."""
+"""Attributes in a case file: of the person, of planned releases, of queries."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read_person(reader: CaseReader, node: yaml.Node, _: str) -> Reference | None
 
 
 def read_country(reader: CaseReader, node: yaml.Node, what: str) -> str | None:
-    """The country of telephone numbers that name none, in two letters."""
+    """The country, in two letters, of telephone numbers without a country code."""
     name = reader.text(node, what)
     if not is_country(name):
         reader.wrong(node, f"no country '{name}': give its two letters, such as DE, GB or US")
@@ -54,7 +54,7 @@ def _attributes(reader: CaseReader, node: yaml.Node, what: str, *, confident: bo
     for label, at, confidence in _statements(reader, node, what, confident):
         value = reader.text(at, f"the value of '{label}' of {what}")
         if (label, value) in lines:
-            # Which value it is, is nobody's business but the file's.
+            # The message does not repeat the value.
             first = lines[label, value]
             reader.wrong(at, f"{what} has the same value of '{label}' twice, first on line {first}: keep one")
         elif value:
@@ -64,7 +64,7 @@ def _attributes(reader: CaseReader, node: yaml.Node, what: str, *, confident: bo
 
 
 def _statements(reader: CaseReader, node: yaml.Node, what: str, confident: bool) -> Iterator[Statement]:
-    """Labels, nodes of values and confidences, whichever way they are written."""
+    """Labels, nodes of values and confidences, in any of the notations."""
     if is_null(node):
         return
     if isinstance(node, yaml.MappingNode):
@@ -106,7 +106,7 @@ def _record(reader: CaseReader, section: CaseSection, source: str = "") -> Recor
 
 
 def read_queries(reader: CaseReader, node: yaml.Node, what: str) -> tuple[Record, ...]:
-    """Queries: records of what somebody knows who goes looking, as a list of {name, attributes}."""
+    """Queries: what somebody who looks for the person already knows, as a list of {name, attributes}."""
     queries = []
     for section in reader.named(node, what, "a query", {"attributes": as_node}, required=["attributes"]):
         queries.append(_record(reader, section))

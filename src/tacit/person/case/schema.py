@@ -1,4 +1,4 @@
-"""Reading by a schema: the keys of a mapping, how the value of each is read, and every mistake with its line."""
+"""Reading by a schema: the keys of a mapping, how each value is read, and every mistake with its line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS = {"ScalarNode": "text", "SequenceNode": "a list", "MappingNode": "a mapp
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """The end of a sentence about an unknown name: a guess at what was meant, or all there is."""
+    """The end of a sentence about an unknown name: a guess at what was meant, or all valid names."""
     ordered = list(names)
     near = get_close_matches(name, ordered, n=1, cutoff=0.6)
     if near:
@@ -34,9 +34,9 @@ def nearest(name: str, names: Iterable[str]) -> str:
 
 
 class CaseSection(dict[str, Any]):
-    """The values of the keys that a mapping of the file has, the nodes to point at, and what it is called.
+    """The values of the keys of a mapping in the file, the nodes to point at, and its name in messages.
 
-    It is ``complete`` if every key that it needs was given and could be read.
+    It is ``complete`` if every required key is there and could be read.
     """
 
     def __init__(
@@ -46,12 +46,12 @@ class CaseSection(dict[str, Any]):
         self.nodes, self.complete, self.about, self.name = nodes, complete, about, name
 
     def kept(self, *keys: str, **renamed: str) -> dict[str, Any]:
-        """The values of the keys that were given, some under the names they have in the model."""
+        """The values of those keys that are there, some under the names they have in the model."""
         names = {**{key: key for key in keys}, **renamed}
         return {name: self[key] for name, key in names.items() if key in self}
 
     def keys_of(self, key: str) -> list[tuple[str, yaml.Node]]:
-        """The keys of the mapping that a value is, with their nodes."""
+        """If the value of ``key`` is a mapping, its keys with their nodes."""
         node = self.nodes.get(key)
         pairs = node.value if isinstance(node, yaml.MappingNode) else []
         return [(at.value, at) for at, _ in pairs if isinstance(at, yaml.ScalarNode)]
@@ -60,24 +60,24 @@ class CaseSection(dict[str, Any]):
 class CaseReader:
     """One case file while it is read: its folder, the mistakes found so far, and what the rest is checked against.
 
-    Readers of nodes give a value in any case, a harmless one after a mistake, so that all mistakes are found in one go.
-    Messages name keys, labels and lines, and never a value.
+    Readers of nodes always return a value, a harmless one after a mistake, so that all mistakes are found in one go.
+    Messages name keys, labels and lines, but never a value.
 
     Attributes
     ----------
     person : Reference or None
-        As soon as it was read.
+        The person, once it was read.
     references : set of str
-        The labels of the population, as soon as it was read.
+        The labels of the population, once it was read.
     possible, seen : set of str
-        The labels that sources may have, and those found in them, as soon as they were read.
+        The labels that sources may have, and those found in them, once they were read.
     country : str or None
-        Whose telephone numbers have no country before them, in two letters: as the case says, or as the person's own
-        numbers do.
+        The country, in two letters, of telephone numbers without a country code: as the case says, or that of the
+        person's own numbers.
     notes : list of str
         What was assumed on the way.
     files : mapping from path to list of int
-        Every file that was named, this one first, as it was before it was read.
+        Every file that was named, with its state before it was read.
     """
 
     def __init__(self, path: Path, raw: bytes) -> None:
@@ -103,7 +103,7 @@ class CaseReader:
 
     @contextmanager
     def refusals(self, node: yaml.Node, what: str) -> Iterator[None]:
-        """Within it, what another room refuses is a mistake at a node, and the rest of the block is left out."""
+        """A block in which an error from elsewhere counts as a mistake at a node; the rest of the block is skipped."""
         try:
             yield
         except TacitError as error:
@@ -112,7 +112,7 @@ class CaseReader:
             self.wrong(node, f"{what}: cannot be read: {error.strerror}")
 
     def known(self, given: Iterable[tuple[str, yaml.Node]], names: Collection[str], kind: str, where: str) -> None:
-        """Refuse names that are not there; where there is none at all, the reason has been told."""
+        """Refuse unknown names; if there are no ``names`` at all, the reason has already been reported."""
         for name, node in given:
             if names and name not in names:
                 ordered = sorted(names) if isinstance(names, set) else names
@@ -147,9 +147,9 @@ class CaseReader:
     def section(
         self, node: yaml.Node, what: str, schema: Schema, *, required: Sequence[str] = (), named: bool = False
     ) -> CaseSection:
-        """A mapping of keys known beforehand; those without a value (null) are left out.
+        """A mapping with the keys of a schema; those without a value (null) are left out.
 
-        What is ``named`` has a name besides, and what is said about it is told with its name.
+        If it is ``named`` it also has a name, which messages about it show.
         """
         own = ["name"] if named else []
         entries = self.entries(node, what)
@@ -163,14 +163,14 @@ class CaseReader:
         # The keys of the case itself need no "of".
         called = {key: key if about == "a case" else f"'{key}' of {about}" for key in schema}
         read = {key: schema[key](self, nodes[key], called[key]) for key in schema if key in nodes}
-        # None and empty text are what is read where a mistake is.
+        # A mistake is read as None or empty text.
         values = {key: value for key, value in read.items() if value is not None and value != ""}
         return CaseSection(values, nodes, values.keys() >= set(required), about, name)
 
     def named(
         self, node: yaml.Node, what: str, one: str, schema: Schema, *, required: Sequence[str] = (), empty: str = ""
     ) -> Iterator[CaseSection]:
-        """The complete items of a list that have a name each; ``one`` is such as "a source"."""
+        """The complete items of a list, each with a name; ``one`` is a phrase such as "a source"."""
         lines: dict[str, int] = {}
         for item in self.items(node, what, empty):
             section = self.section(item, one, schema, required=required, named=True)
@@ -182,7 +182,7 @@ class CaseReader:
                 yield section
 
     def items(self, node: yaml.Node, what: str, empty: str = "") -> list[yaml.Node]:
-        """The items of a list; ``empty`` is the way out where there has to be one."""
+        """The items of a list; ``empty`` says what to do if the list is empty and must not be."""
         if not isinstance(node, yaml.SequenceNode):
             self.wrong(node, f"{what} is {_kind(node)} where a list is needed")
             return []
@@ -191,7 +191,7 @@ class CaseReader:
         return list(node.value)
 
     def text(self, node: yaml.Node, what: str) -> str:
-        """Text as it is written: 007 stays 007, and a date stays as it is; empty after a mistake."""
+        """Text as written in the file: 007 stays 007, and a date stays text; empty after a mistake."""
         if not isinstance(node, yaml.ScalarNode):
             self.wrong(node, f"{what} is {_kind(node)} where text is needed")
             return ""
@@ -229,7 +229,7 @@ class CaseReader:
         return bool(word == "true")
 
     def file(self, node: yaml.Node, what: str) -> Path | None:
-        """A file that is there, named relative to the case file; None after a mistake."""
+        """An existing file, named relative to the case file; None after a mistake."""
         name = self.text(node, what)
         path = self.path.parent / name
         try:
@@ -255,14 +255,14 @@ def _kind(node: yaml.Node) -> str:
 
 
 def as_number(text: str) -> float:
-    """The number that a text is; not a number if it is none."""
+    """The text as a number; NaN if it is not one."""
     try:
         return float(text)
     except ValueError:
         return math.nan
 
 
-# How the node of a field is read; the text is what the field is called in messages.
+# How the node of a field is read; the text is the name of the field in messages.
 Read = Callable[[CaseReader, yaml.Node, str], Any]
 Schema = Mapping[str, Read]
 
@@ -271,12 +271,12 @@ share = partial(CaseReader.number, high=1.0)
 
 
 def as_node(_: CaseReader, node: yaml.Node, what: str) -> yaml.Node:
-    """The node itself, for what can only be read when other fields are known."""
+    """The node itself, for a field that can only be read when other fields are known."""
     return node
 
 
 def choice(words: Sequence[str]) -> Read:
-    """One of some words."""
+    """One of these words."""
 
     def read(reader: CaseReader, node: yaml.Node, what: str) -> str | None:
         word = reader.text(node, what)

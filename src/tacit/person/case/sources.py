@@ -17,7 +17,7 @@ from tacit.person.plans.removals import Offer
 from tacit.person.sources.formats import FORMATS, found_format, long_labels, table_of
 from tacit.person.sources.source import PopulationSpec, Source, SourceFormat
 
-# What a case may call the formats.
+# The names that a case may use for the formats.
 CALLED: dict[str, SourceFormat] = {
     **{name: name for name in get_args(SourceFormat)},
     "senzing": "features",
@@ -33,7 +33,7 @@ TABLES: tuple[SourceFormat, ...] = ("table", "json")
 
 
 def _map(reader: CaseReader, node: yaml.Node, what: str) -> dict[str, str | None]:
-    """Columns to labels; null leaves a column out, and ``"*": null`` all that are not named."""
+    """Columns to labels; null leaves a column out, and ``"*": null`` leaves out all that are not named."""
     labels: dict[str, str | None] = {}
     for column, at, value in reader.entries(node, what):
         if column == "*" and not is_null(value):
@@ -78,7 +78,7 @@ POPULATION = {
 
 
 def read_sources(reader: CaseReader, node: yaml.Node, what: str) -> tuple[Source, ...]:
-    """All sources; the reader is told the labels that an attribute of one of them may have, and those there are."""
+    """All sources; the reader notes the labels that their attributes may have, and those that were found."""
     sources: list[Source] = []
     empty = "name one file or more"
     for section in reader.named(node, what, "a source", SOURCE, required=["path"], empty=empty):
@@ -116,7 +116,7 @@ def _format(reader: CaseReader, section: CaseSection) -> SourceFormat:
 
 
 def _recognised(reader: CaseReader, section: CaseSection, source: Source) -> Source:
-    """The source with columns that are called otherwise than the person's labels, but say what they hold."""
+    """The source with columns whose names differ from the person's labels but say what they hold."""
     labels = {label for label, _ in reader.person or ()} | reader.references
     if "*" in source.columns or not labels:
         return source
@@ -135,7 +135,7 @@ def _recognised(reader: CaseReader, section: CaseSection, source: Source) -> Sou
 
 
 def _called(reader: CaseReader, source: Source) -> Source:
-    """The source with its usual labels called as the person calls them: mail, where the format says email."""
+    """The source with its usual labels renamed to those of the person: mail, where the format says email."""
     there = {label for label, _ in reader.person or ()} | reader.references
     if "*" in source.columns or not there or source.format not in FORMATS:
         return source
@@ -164,7 +164,7 @@ def _beside(section: CaseSection, source: Source) -> list[tuple[str, yaml.Node]]
 
 
 def _other_labels(reader: CaseReader, section: CaseSection, source: Source) -> tuple[set[str], set[str]]:
-    """The labels that a file of another format may have, and those found in it, or at its beginning."""
+    """The labels that a file of another format may have, and those found in it or in its first part."""
     about, at = section.about, section.nodes["path"]
     if source.joined:
         reader.wrong(section.nodes["join"], f"{about} is no table, and has no columns to join: leave out 'join'")
@@ -189,7 +189,7 @@ def _other_labels(reader: CaseReader, section: CaseSection, source: Source) -> t
 
 
 def _of_one_kind(reader: CaseReader, population: PopulationSpec, names: Sequence[str]) -> PopulationSpec:
-    """The population with columns of one kind under one label: who has a private and a work e-mail has two e-mails."""
+    """The population with columns of one kind under one label: a private and a work e-mail are two e-mails."""
     said = {key.value for key, _ in reader.root.value}
     if said & {"labels", "correlated", "adversaries"}:
         return population  # the case may name these columns
@@ -206,12 +206,12 @@ def _of_one_kind(reader: CaseReader, population: PopulationSpec, names: Sequence
     return replace(population, columns=columns)
 
 
-# Of these people have several.
+# Kinds of which people have several.
 _SEVERAL = ("email", "phone", "address", "username", "card", "account")
 
 
 def read_population(reader: CaseReader, node: yaml.Node, _: str) -> PopulationSpec | None:
-    """The references of many persons; None after a mistake."""
+    """The references of many people; None after a mistake."""
     section = reader.section(node, "the population", POPULATION, required=["references", "person"])
     if not section.complete:
         return None

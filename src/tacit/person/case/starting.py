@@ -1,4 +1,4 @@
-"""A commented case to start from: an example, in which everybody is invented, or that of a folder of files."""
+"""A commented case to start from: an example, in which everybody is invented, or one made from a folder of files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tacit.person.case.placing import placed
 from tacit.person.case.proposing import ProposedCase, proposed
 
 EXAMPLE = Path(__file__).parent / "example"
-# The case file is the last, so that nobody finds it before its sources.
+# The case file is written last, so that nobody finds it before its sources.
 FILES = ("shop.csv", "broker.jsonl", "forum.csv", "breaches.json", "zip_codes.csv", "people.csv", "case.yaml")
 
 
@@ -22,7 +22,7 @@ def person_init(directory: str | os.PathLike[str] = ".", *, source: str | os.Pat
         Where the case file goes.
     source : path, optional
         A folder of files (tables, JSON, vCards, mailboxes, breaches, scans), which become the sources of the case; the
-        person is left to fill in. Without it the case is an example with sources of its own.
+        person is left to be filled in. Without it the case is an example with its own sources.
 
     Returns
     -------
@@ -39,6 +39,6 @@ def person_init(directory: str | os.PathLike[str] = ".", *, source: str | os.Pat
 
 
 def write_proposed(case: ProposedCase, directory: str | os.PathLike[str]) -> list[Path]:
-    """Write the case of a folder; nobody else can read it, for a person will be filled in."""
+    """Write the case of a folder; only the owner can read it, because a person will be filled in."""
     folder = Path(directory)
     return placed(folder, {"case.yaml": case.text(folder).encode()}, mode=0o600)

@@ -20,9 +20,9 @@ COLUMNS = "columns.json"
 def pairs_in(
     reader: CaseReader, node: yaml.Node, what: str, given: str = "", wanted: str = ""
 ) -> list[tuple[str, str]]:
-    """Two columns of the table that a node names, as texts, rows with an empty cell left out; none after a mistake.
+    """Two columns of the table that a node names, as text, without rows that have an empty cell; none after a mistake.
 
-    The columns called ``given`` and ``wanted`` if it has both, else its first two.
+    The columns named ``given`` and ``wanted`` if it has both, otherwise its first two.
     """
     from tacit.person.link.wide import text_columns
     from tacit.tables.sources import open_table
@@ -44,7 +44,7 @@ def pairs_in(
 def columns_of(
     reader: CaseReader, node: yaml.Node, path: Path, what: str, format_: SourceFormat = "table"
 ) -> tuple[str, ...]:
-    """The columns of a table; none after a mistake. What was seen of a file as it is, is not looked for again."""
+    """The columns of a table; none after a mistake. An unchanged file is not opened again."""
     from tacit.person.sources.formats import table_of
 
     with reader.refusals(node, what):
@@ -63,12 +63,12 @@ _seen: dict[str, tuple[Stamp | None, tuple[str, ...]]] = {}
 
 
 def kept_columns(case: Path) -> Path:
-    """Where the columns of a case's sources are kept beside it, if they are."""
+    """The file next to the case that keeps the columns of its sources, if there is one."""
     return case.absolute().parent / FOLDER / case.name / COLUMNS
 
 
 def columns_seen(paths: Iterable[Path]) -> str:
-    """What was seen of some files, as :func:`columns_of` finds it again."""
+    """What was seen of these files, in the form that :func:`columns_of` reads."""
     wanted = {str(path.resolve()) for path in paths}
     return json.dumps({place: seen for place, seen in _seen.items() if place.split(" ", 1)[1] in wanted})
 

@@ -1,4 +1,4 @@
-"""What an audit saw, kept beside its case until the next one: numbers and salted hashes, and no value."""
+"""What an audit saw, kept next to its case until the next one: numbers and salted hashes, but no value."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SeenRung:
 
 @dataclass(frozen=True)
 class Seen:
-    """What an audit saw: every adversary, and of every source how many records it has and the hash of its file."""
+    """What an audit saw: every adversary, and for every source the number of records and the hash of its file."""
 
     adversaries: Mapping[str, SeenRung]
     sources: Mapping[str, tuple[int, str]]
@@ -47,12 +47,12 @@ def state_of(case: Path) -> Path:
 
 
 def watched(case: Path, seen: Seen, *, now: float | None = None) -> AuditChanges | None:
-    """What changed since the last audit of a case that was watched, None if there was none; and remember this one.
+    """What changed since the last watched audit of a case, None if there was none; and remember this one.
 
     Guarantees
     ----------
-    The file holds numbers, and hashes under a salt of its own: of names by one that is fast, of the person's values by
-    one that is slow to try. Nobody but the owner can read it. It is replaced whole.
+    The file holds numbers, and hashes with its own salt: a fast hash for names, and for the person's values one that is
+    slow to try. Only the owner can read the file. It is replaced as a whole.
     """
     path = state_of(case)
     before = _read(path)
@@ -64,7 +64,7 @@ def watched(case: Path, seen: Seen, *, now: float | None = None) -> AuditChanges
         "version": VERSION,
         "salt": salt.hex(),
         "time": int(time.time() if now is None else now),
-        # Who was not asked about this time stays as it was.
+        # Adversaries that were not asked about this time keep their last state.
         "adversaries": (before or {}).get("adversaries", {})
         | {
             hashed.name(name): {
@@ -97,7 +97,7 @@ class _Hashes:
     def fact(self, fact: Fact) -> str:
         if fact not in self._facts:
             said = "\0".join(fact).encode()
-            # A date of birth is one of few: whoever tries them all shall wait.
+            # There are few dates of birth: trying them all must take long.
             self._facts[fact] = hashlib.scrypt(said, salt=self._salt, n=1 << 12, r=8, p=1, dklen=16).hex()
         return self._facts[fact]
 

@@ -1,7 +1,7 @@
-"""k-anonymity and l-diversity beside the leakage: how large the crowd is in which a person stands.
+"""k-anonymity and l-diversity, to show next to the leakage: how large a crowd a person hides in.
 
 k and l say how many records could be the person's and how many secrets they hold; the leakage says how much of the
-person's file is known. Two persons with the same k can leak differently (the paper's Alice and Zoe), so both are told.
+person's file is known. Two people with the same k can leak differently (the paper's Alice and Zoe), so both are shown.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from tacit.person.model.values import covers, is_suppressed
 
 @dataclass(frozen=True)
 class Anonymity:
-    """The crowd in which one person stands.
+    """The crowd that one person hides in.
 
     ``k`` is how many records could be the person's (0: the person is not in the table), ``distinct_l`` how many
     different sensitive values they hold, and ``entropy_l`` exp(entropy) of these: the number of equally frequent values
-    that would be as hard to guess; both are None if no sensitive label was named. ``members`` are places in the table.
+    that would be as hard to guess; both are None if no sensitive label was named. ``members`` are row positions.
     """
 
     k: int
@@ -91,7 +91,7 @@ def l_diversity(
     sensitive : str
         The label that is secret.
     entropy : bool
-        exp(entropy) of the values of a class in place of their number. Others round it down to a whole number.
+        exp(entropy) of the values of a class instead of their number. Other tools round it down to a whole number.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def anonymity_of(
     """How many records of a table could be one person's, and how many secrets they hold.
 
     A record could be the person's if for every quasi-identifier one of its values is, or covers ("11*" covers 111), one
-    of the person's. What the record does not say cannot rule the person out, nor what is not known about the person.
+    of the person's. A label that the record or the reference does not have cannot rule the person out.
 
     ``sensitive`` is the label that is secret, for l.
 
@@ -155,7 +155,7 @@ def _table(records: Sequence[Record]) -> Sequence[Record]:
 
 
 def _meant(record: Record, label: str, labels: Labels) -> list[str]:
-    """The record's values of a label in their normal form; suppressed ones as they are, for the stars are the point."""
+    """The record's values of a label in normal form; suppressed ones unchanged, because their stars matter."""
     meant = labels[label].meant
     return [value if is_suppressed(value) else meant(value) for name, value, _ in record if name == label]
 

@@ -36,7 +36,7 @@ def prior_of(counts: Mapping[str, float], label: Label | None = None) -> dict[st
 
 
 def surprisal(label: Label, value: str) -> float:
-    """-log2 of the value's prior probability, in bits: what whoever knows only the population has left to learn."""
+    """-log2 of the value's prior probability, in bits: what is left to learn for somebody who knows the population."""
     if label.prior is None:
         raise ArgumentError("the label has no prior: give the probabilities or counts of its values")
     return replace(label, weight=1.0).weigh(value)
@@ -46,7 +46,7 @@ def bits(record: Record, reference: Reference, labels: Labels) -> float:
     """What the record tells about the person beyond background statistics, in bits.
 
     The sum over the facts of the reference of max(0, log2(confidence / prior)), where the confidence is that of the
-    attribute which is best about the fact (times its similarity if it is only near). If the confidence is the
+    attribute that states the fact best (times its similarity if it is only near). If the confidence is the
     probability of the true value given what was seen, the term is its log-lift (`tacit.log_lift`) in bits instead of
     nats: 0 if the record says no more than the population does, at most the surprisal of the value. Labels without a
     prior are left out; weights do not matter.
@@ -109,9 +109,9 @@ def shared_weights(
     random_state : int or Generator
         For the permutations.
     permutations : int
-        Entropies of samples make labels with many values look dependent: postcodes and states dealt to people at
-        random share a bit of plug-in information. So what they share on average after the second column is shuffled
-        is subtracted.
+        Entropies of samples make labels with many values look dependent: even postcodes and states dealt to people at
+        random share some plug-in information. So the average information that remains after shuffling the second
+        column is subtracted.
 
     Returns
     -------

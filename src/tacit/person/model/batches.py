@@ -17,7 +17,7 @@ from tacit.person.model.quadrature import nodes, reaches
 from tacit.person.model.records import Record, Reference
 from tacit.person.model.units import plain_factors
 
-# Numbers in one array of nodes by attributes: a few of them fit into a processor's cache.
+# Numbers in one array of nodes by attributes: a few such arrays fit into a processor's cache.
 _CHUNK: Final = 1 << 15
 
 
@@ -61,7 +61,7 @@ def leakage_batch(
     starts : array of int, one longer than there are records
         Record i has the attributes from ``starts[i]`` to before ``starts[i + 1]``.
     confidence, weight, credit : arrays over all attributes
-        Confidence in [0, 1]; the weight; what of the weight is right: the weight itself, 0 if wrong.
+        Confidence in [0, 1]; the weight; the part of the weight that is right: all of it, or 0 if wrong.
     reference_weight : float or array over records
         Weight of the reference each record is compared with.
     beta : float
@@ -73,7 +73,7 @@ def leakage_batch(
 
     Guarantees
     ----------
-    The relative error is at most 1e-12. Memory beyond the arrays given stays bounded by a small multiple of them.
+    The relative error is at most 1e-12. Extra memory is bounded by a small multiple of the arrays passed in.
     """
     check_beta(beta)
     bounds = np.asarray(starts, dtype=np.intp)
@@ -96,7 +96,7 @@ def leakage_batch(
     least = base[filled] + kept_weight + extra
     most = np.maximum(base[filled] + np.add.reduceat(np.where(p > 0, w, 0.0), firsts), least)
     usable = (least > 0) & np.isfinite(least)
-    # A record with one possible world needs no nodes, and with confidences of 1 most have but one.
+    # A record with only one possible world needs no nodes; when most confidences are 1, most records are like that.
     sure = usable & np.logical_and.reduceat(certain | (p == 0), firsts)
     result[filled[sure]] = (1 + beta * beta) * kept_credit[sure] / (base[filled[sure]] + kept_weight[sure])
     usable &= ~sure
@@ -134,7 +134,7 @@ def _check(bounds: Places, p: Vector, w: Vector, c: Vector) -> None:
 
 
 def _parts(group: Places, bounds: Places, filled: Places, n_nodes: int) -> list[Places]:
-    """The group cut so that nodes times attributes of a part stay within the cache, if no record alone is beyond it."""
+    """The group in parts whose nodes times attributes fit the cache, unless a single record is too large for it."""
     lengths = np.diff(bounds)[filled[group]]
     ends = np.cumsum(lengths)
     cuts = np.searchsorted(ends, np.arange(1, ends[-1] * n_nodes // _CHUNK + 1) * (_CHUNK // n_nodes))
@@ -142,7 +142,7 @@ def _parts(group: Places, bounds: Places, filled: Places, n_nodes: int) -> list[
 
 
 def _attributes(bounds: Places, records: Places) -> tuple[Places, Places]:
-    """Places of the attributes of some records, and where in them each record begins."""
+    """Places of the attributes of these records, and where among them each record begins."""
     lengths = bounds[records + 1] - bounds[records]
     begins = np.cumsum(lengths) - lengths
     where = np.arange(int(lengths.sum())) + np.repeat(bounds[records] - begins, lengths)
@@ -163,9 +163,9 @@ def _sums(
     total = np.zeros(len(begins))
     step = max(1, (_CHUNK << 4) // max(1, len(p)))
     for start in range(0, len(u), step):
-        some = u[start : start + step]
-        logs, ratios = plain_factors(p, w, some)
-        log_mass = np.add.reduceat(logs, begins, axis=1) - np.multiply.outer(some, always / scale)
+        chunk = u[start : start + step]
+        logs, ratios = plain_factors(p, w, chunk)
+        log_mass = np.add.reduceat(logs, begins, axis=1) - np.multiply.outer(chunk, always / scale)
         ratios *= c
         ratio = np.add.reduceat(ratios, begins, axis=1) + always_credit / scale
         total += omega[start : start + step] @ (np.exp(log_mass) * ratio)

@@ -1,4 +1,4 @@
-"""A record laid beside a reference: what is right, nearly right, covered and wrong, and what depends on what."""
+"""A record compared with a reference: what is right, nearly right, covered and wrong, and what depends on what."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ Kind = Literal["correct", "near", "covered", "wrong"]
 class LabelBlock:
     """Attributes of one label that depend on one another, by their places in the record.
 
-    If ``exclusive`` at most one is true; else they are present independently of one another and all hit the same fact,
-    which the best of those present has credit for, once.
+    If ``exclusive``, at most one is true; otherwise each is present independently of the others and all hit the same
+    fact, which is credited once, to the best of those present.
     """
 
     places: tuple[int, ...]
@@ -35,7 +35,7 @@ class LabelBlock:
 
 @dataclass(frozen=True)
 class AttributeUnit:
-    """Blocks that share something: its weight is counted once if anything right of them is present, and once more if
+    """Blocks that share something: its weight counts once if anything right in them is present, and once more if
     anything wrong is. Units are independent of one another."""
 
     blocks: tuple[LabelBlock, ...]
@@ -44,19 +44,19 @@ class AttributeUnit:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComparedRecord:
-    """A record laid beside a reference; arrays run over the attributes of the record.
+    """A record compared with a reference; arrays run over the attributes of the record.
 
     Attributes
     ----------
     confidence : array
         Probability that the attribute is present: the record's confidence, times ``share``, and if the values of a
-        single-valued label together exceed 1, scaled to add to 1.
+        single-valued label exceed 1 together, scaled to add up to 1.
     share : array
         What the suppressed policy leaves of the record's confidence.
     weight : array
         What the attribute adds to the weight of the record.
     credit : array
-        What it adds to the weight of what is right: similarity times the smaller of its weight and the truth's.
+        What it adds to the weight of what is right: similarity times the smaller of its weight and the true value's.
     hit : array of int
         The fact of the reference it is about; -1 if it is wrong.
     kinds : tuple of {"correct", "near", "covered", "wrong"}
@@ -90,7 +90,7 @@ class ComparedRecord:
 
 
 def compare(record: Record, reference: Reference, labels: Labels) -> ComparedRecord:
-    """Lay a record beside a reference. For many records against one reference keep a `Comparer`."""
+    """Compare a record with a reference. For many records against one reference, keep a `Comparer`."""
     return Comparer(reference, labels).compare(record)
 
 
@@ -113,26 +113,26 @@ class Comparer:
         facts: dict[str, list[tuple[int, str]]] = {}
         for place, (label, value) in enumerate(self._reference.facts):
             facts.setdefault(label, []).append((place, value))
-        return {label: _Facts(label, self._labels[label], given) for label, given in facts.items()}
+        return {label: _Facts(label, self._labels[label], values) for label, values in facts.items()}
 
     @cached_property
     def _facts(self) -> list[int]:
-        """Places of the facts; one said twice is there once."""
+        """Places of the facts; a fact that was stated twice counts once."""
         return sorted(place for beside in self._beside.values() for place in beside.weights)
 
     def compare(self, record: Record) -> ComparedRecord:
-        """Lay one record beside the reference."""
+        """Compare one record with the reference."""
         plain = self._compare_plain(record) if self._labels.plain else None
         return self._compare_any(record) if plain is None else plain
 
     def verdicts(self, label: str, values: Iterable[str], *, formed: bool = False) -> list[Verdict]:
-        """What values of a label are worth, each by itself; ``formed`` if they are in normal form and stand for
-        themselves."""
+        """What values of a label are worth, each by itself; ``formed`` if they are in normal form and none stands for
+        several values."""
         beside = self._beside.get(label) or _Facts(label, self._labels[label], [])
         return [beside.look_formed(value) if formed else beside.look(value) for value in values]
 
     def _compare_plain(self, record: Record) -> ComparedRecord | None:
-        """Where labels have only weights, a value is the truth or is wrong; None if one may cover the truth."""
+        """The comparison if labels have only weights, so a value is true or wrong; None if one may cover the truth."""
         labels, facts = self._labels, self._reference.places
         hits = [facts.get((label, value), -1) for label, value, _ in record.attributes]
         if any(fact < 0 and is_suppressed(held[1]) for held, fact in zip(record.attributes, hits, strict=True)):
@@ -160,7 +160,7 @@ class Comparer:
                 beside = self._beside[attribute.label] = _Facts(attribute.label, self._labels[attribute.label], [])
             verdicts.append(beside.look(attribute.value))
         labels, confidence = [held.label for held in record.attributes], [held.confidence for held in record.attributes]
-        # A lone star is about the fact and says nothing about it.
+        # A lone star hits the fact but says nothing about it.
         missing = _missing(self._facts, (verdict.hit for verdict in verdicts if verdict.share > 0))
         return judged(labels, confidence, verdicts, self._labels, self.reference_weight, missing)
 
@@ -173,7 +173,7 @@ def judged(
     reference_weight: float,
     missing: tuple[int, ...] = (),
 ) -> ComparedRecord:
-    """Attributes of these labels whose values were looked at one by one, as a record laid beside a reference."""
+    """A compared record, from attributes whose values were judged one by one."""
     kinds, weights, credits, hits, shares = zip(*verdicts, strict=True) if verdicts else ((), (), (), (), ())
     weight, credit, share = (np.array(column, dtype=np.float64) for column in (weights, credits, shares))
     confidence = share * np.array(confidences, dtype=np.float64)
@@ -191,7 +191,8 @@ def _units(names: Sequence[str], hits: Sequence[int], labels: Labels) -> tuple[P
     alone: list[int] = []
     group_of = labels.group_of
     for place, (label, fact) in enumerate(zip(names, hits, strict=True)):
-        # All values of a single-valued label go together; of others, those about one fact; a wrong value alone.
+        # All values of a single-valued label form one block; of another label, those that hit the same fact do, and a
+        # wrong value stands alone.
         single = labels[label].single
         if fact < 0 and not single and label not in group_of:
             alone.append(place)
@@ -222,13 +223,13 @@ def _missing(facts: Iterable[int], hits: Iterable[int]) -> tuple[int, ...]:
 
 
 def absent(probabilities: Vector) -> float:
-    """Probability that none of some exclusive values is true; 0 if only rounding keeps them from adding to 1."""
+    """Probability that none of these exclusive values is true; 0 if only rounding keeps them from adding up to 1."""
     left = 1 - math.fsum(probabilities)
     return left if left > 1e-15 or len(probabilities) == 1 else 0.0
 
 
 class Verdict(NamedTuple):
-    """What one value is worth beside the truth."""
+    """What one value is worth, compared with the truth."""
 
     kind: Kind
     weight: float
@@ -238,7 +239,7 @@ class Verdict(NamedTuple):
 
 
 def weights_if_wrong(name: str, label: Label, values: Iterable[str]) -> list[float]:
-    """What values of a label weigh beside a person of whom none is true."""
+    """What values of a label weigh when none of them is true of the person."""
     nothing = _Facts(name, label, [])
     return [nothing.look(value).weight for value in values]
 
@@ -257,10 +258,10 @@ class _Facts:
         self._values: dict[int, str] = {}
         meanings = [(self._meant(value), place, value) for place, value in facts]
         if len(meanings) > 1:
-            # Which of two facts equally near is hit must not depend on the reference's order.
+            # Which of two equally near facts is hit must not depend on the order of the reference.
             meanings.sort()
         for meant, place, value in meanings:
-            if meant not in self._places:  # the same fact said twice counts once
+            if meant not in self._places:  # a fact that was stated twice counts once
                 self._places[meant] = place
                 self.weights[place] = label.weight if label.prior is None else label.weigh(value)
                 self._values[place] = value
@@ -280,7 +281,7 @@ class _Facts:
         return self._look_whole(self._label.meant(value), value)
 
     def look_formed(self, form: str) -> Verdict:
-        """What a held value is worth that is its own normal form, and stands for no others."""
+        """What a held value is worth if it is in normal form and does not stand for others."""
         place = self._places.get(form)
         if place is not None:
             return Verdict("correct", self.weights[place], self.weights[place], place)
@@ -307,7 +308,7 @@ class _Facts:
         return best
 
     def _look_suppressed(self, pattern: str) -> Verdict:
-        """A value that covers the truth is the truth, held with less confidence; so it weighs what the truth does."""
+        """A value that covers the truth counts as the truth held with less confidence, so it weighs the same."""
         best: Verdict | None = None
         for true, place in self._places.items():
             forms = {true, self._values[place]}
@@ -336,12 +337,12 @@ class _Facts:
         mass = _mass(pattern, label.prior)
         if true in label.prior and label.prior[true] > 0:
             return label.prior[true] / max(mass, label.prior[true])
-        # A truth the prior does not know is as likely as the rarest value it knows.
+        # A true value missing from the prior counts as likely as the rarest value in it.
         rarest = min((p for p in label.prior.values() if p > 0), default=1.0)
         return rarest / (mass + rarest)
 
     def _weigh_wrong(self, pattern: str) -> float:
-        """With a prior a wrong pattern is as surprising as all it covers together."""
+        """With a prior, a wrong pattern is as surprising as everything it covers, taken together."""
         if self._label.prior is None:
             return self._label.weight
         mass = _mass(pattern, self._label.prior)

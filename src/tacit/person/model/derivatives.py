@@ -36,7 +36,7 @@ def contributions(record: Record, reference: Reference, labels: Labels | None = 
 
     Guarantees
     ----------
-    As if every leakage had been computed anew, in the time of a few leakages; the error is at most 1e-12 times the
+    The same as computing every leakage afresh, in the time of a few leakages; the error is at most 1e-12 times the
     larger of the contribution and the leakage.
     """
     check_beta(beta)
@@ -45,7 +45,7 @@ def contributions(record: Record, reference: Reference, labels: Labels | None = 
     result = compared.confidence * slope
     for places, held in _scaled(compared, record):
         own = slope[places]
-        # Without one value the others of the label are scaled anew.
+        # Without one value, the other values of the label are scaled differently.
         rest = (math.fsum(held * own) - held * own) / np.maximum(1.0, math.fsum(held) - held)
         result[places] = math.fsum(compared.confidence[places] * own) - rest
     return result
@@ -54,9 +54,9 @@ def contributions(record: Record, reference: Reference, labels: Labels | None = 
 def gradient(record: Record, reference: Reference, labels: Labels | None = None, *, beta: float = 1.0) -> Vector:
     """Derivative of the leakage with respect to the confidence of every attribute of the record.
 
-    Where attributes are independent the leakage is a straight line in each confidence: being sure of an attribute
-    gains (1 - confidence) times its derivative. Values of a single-valued label whose confidences exceed 1 together
-    are scaled to add to 1; there the derivative is of that.
+    Where attributes are independent, the leakage is linear in each confidence: becoming sure of an attribute gains
+    (1 - confidence) times its derivative. Values of a single-valued label whose confidences exceed 1 together are
+    scaled to add up to 1; there, the derivative takes the scaling into account.
     """
     check_beta(beta)
     compared = compare(record, reference, as_labels(None, labels))
@@ -67,7 +67,7 @@ def gradient(record: Record, reference: Reference, labels: Labels | None = None,
 
 
 def _scaled(compared: ComparedRecord, record: Record) -> Iterator[tuple[list[int], Vector]]:
-    """Places of exclusive values whose confidences had to be scaled, and what these were."""
+    """Places of exclusive values whose confidences had to be scaled, and the confidences before scaling."""
     for block in (block for unit in compared.units for block in unit.blocks if block.exclusive):
         places = list(block.places)
         held = compared.share[places] * np.array([record.attributes[place].confidence for place in places])
@@ -76,7 +76,7 @@ def _scaled(compared: ComparedRecord, record: Record) -> Iterator[tuple[list[int
 
 
 def slopes(compared: ComparedRecord, *, beta: float = 1.0) -> Vector:
-    """What the leakage gains if an attribute passes from absent to present, for every attribute.
+    """What the leakage gains when an attribute goes from absent to present, for every attribute.
 
     The leakage is linear in every probability of being present, so this is also the derivative.
     """
@@ -89,8 +89,8 @@ def slopes(compared: ComparedRecord, *, beta: float = 1.0) -> Vector:
     u, omega = u / least, (1 + beta * beta) * omega / least
     step = max(1, _CHUNK // max(1, len(compared)))
     for start in range(0, len(u), step):
-        some = slice(start, start + step)
-        result += _slopes_at(compared, u[some], omega[some] * np.exp(-u[some] * base))
+        chunk = slice(start, start + step)
+        result += _slopes_at(compared, u[chunk], omega[chunk] * np.exp(-u[chunk] * base))
     return result
 
 
@@ -116,7 +116,7 @@ def _slopes_at(compared: ComparedRecord, u: Vector, factor: Vector) -> Vector:
 
 
 def _without_each(terms: Matrix) -> Matrix:
-    """Sums over all columns but one, by what stands before and after it: subtracting it again would lose digits."""
+    """Sums over all columns but one, from the sums before and after it: subtracting it from the total loses digits."""
     result = _before(terms)
     result[:, :-1] += np.cumsum(terms[:, :0:-1], axis=1)[:, ::-1]
     return result
@@ -125,10 +125,10 @@ def _without_each(terms: Matrix) -> Matrix:
 def _changes(
     unit: AttributeUnit, compared: ComparedRecord, u: Vector
 ) -> Iterator[tuple[list[int], Matrix, Matrix, Matrix]]:
-    """How E[exp(-u W)] and E[I exp(-u W)] of a unit change when one of its attributes passes from absent to present.
+    """How E[exp(-u W)] and E[I exp(-u W)] of a unit change when one of its attributes goes from absent to present.
 
     For each block: places, a logarithm by which both are scaled, and the two changes, all by nodes and places. Both are
-    linear in what a block is in each state, so that the other blocks are looked at once for all its places.
+    linear in what a block is in each state, so the other blocks are evaluated only once for all places of the block.
     """
     transforms = [block_transform(block, compared, u) for block in unit.blocks]
     for block, rest in zip(unit.blocks, others(transforms, u), strict=True):
@@ -137,7 +137,7 @@ def _changes(
         mass, credit = ({state: pair[at][:, None] for state, pair in with_state.items()} for at in (0, 1))
         decay = np.exp(-np.multiply.outer(u, compared.weight[places]))
         if block.exclusive or len(places) == 1:
-            # Of exclusive values none other is present if one is, and none at all if it is not.
+            # If one of several exclusive values is present, no other is; its absence is taken to leave none present.
             right = compared.hit[places] >= 0
             own_mass = np.where(right, mass[RIGHT], mass[WRONG])
             own_credit = np.where(right, credit[RIGHT], credit[WRONG]) + compared.credit[places] * own_mass

@@ -1,4 +1,4 @@
-"""What a column is called, and what is known about its values from that alone."""
+"""The usual names of columns, and what a name alone says about a column's values."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from tacit.person.model.values import similarity
 
 @dataclass(frozen=True)
 class ValueKind:
-    """A kind of value: its normal form, what is nearly right of it, and whether a person has only one."""
+    """A kind of value: its normal form, what counts as nearly right, and whether a person has only one."""
 
     form: str
     near: str | None = None
     single: bool = False
 
     def label(self, *, country: str | None = None, form: str | None = None) -> Label:
-        """How values of the kind are weighed and compared where nothing was said."""
+        """How values of the kind are weighed and compared by default."""
         near = None if self.near is None else similarity(self.near)
-        told = form or self.form
-        normal = None if told == "exact" else normaliser(told, country=country)
+        wanted = form or self.form
+        normal = None if wanted == "exact" else normaliser(wanted, country=country)
         return Label(single=self.single, normalise=normal, similarity=near)
 
 
 _CODE, _TEXT = ValueKind("code", "code"), ValueKind("text")
-# What each is usually called, and what it is.
+# Each kind, with the usual names of its columns.
 KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
     "name": (
         ValueKind("name", "name"),
@@ -144,7 +144,7 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
     "password": (ValueKind("exact"), "password passwort pass_word passwd pwd mot_de_passe contrasena kennwort"),
     "gender": (_TEXT, "gender sex geschlecht sexe sexo sesso geslacht"),
 }
-# What is told in parts, and the parts in the order in which they make up one value.
+# Values that tables split into parts, and the parts in the order that makes up one value.
 PARTS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "name": (("given", "middle", "surname"), ("given", "surname")),
     "dob": (("birth_year", "birth_month", "birth_day"),),
@@ -154,10 +154,10 @@ PARTS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
 
 @lru_cache(maxsize=4096)
 def usual(name: str) -> str | None:
-    """What a column or label is usually called: e-mail-address is email; None if its name says nothing.
+    """The usual name of a column or label: e-mail-address is email; None if its name says nothing.
 
-    What is said beside it does not matter: whose it is (customer_email), which of several (email_1, mobile_private), or
-    that it is a number (phone_no). Of what is nested (requester.email) the last word counts, if it is of people alone.
+    Qualifiers do not matter: whose it is (customer_email), which of several (email_1, mobile_private), or that it is a
+    number (phone_no). In a nested name (requester.email) the last part counts, if it can only be about people.
 
     Examples
     --------
@@ -175,20 +175,20 @@ def usual(name: str) -> str | None:
     if found is None and "." in name.strip(". "):
         inner = name.strip(". ").rpartition(".")[2]
         last = usual(inner)
-        # A shop's or a product's name is no person's; a display name is.
+        # A nested "name" may be a shop's or a product's; a display name is a person's.
         return last if last in _OF_PEOPLE or (last == "name" and column_name(inner) != "name") else None
     return found
 
 
 def _beside(said: list[str]) -> str | None:
-    """What is left once that is left out which stands beside it."""
+    """The usual name without qualifiers; None if what is left says nothing."""
     while len(said) > 1 and said[0] in _WHOSE:
         said = said[1:]
     while len(said) > 1 and said[-1] in _WHICH:
         said = said[:-1]
     only = None
     if len(said) > 1 and (said[-1] == "number" or said[-1].isdecimal()):
-        # The second line of an address is no address, and four digits behind a postcode are none.
+        # The second line of an address is not an address, and the four digits after a ZIP code are not a postcode.
         only = ("phone", "code", "zip") if said[-1] == "number" else ("phone", "email")
         said = said[:-1]
     left = "_".join(said)
@@ -197,9 +197,10 @@ def _beside(said: list[str]) -> str | None:
 
 
 def _called(said: str) -> str | None:
-    # A column of lists is called by the plural.
+    # A column of lists has a plural name.
     names = _usual_names()
-    return next((names[one] for one in (said, said.removesuffix("s"), said.removesuffix("es")) if one in names), None)
+    forms = (said, said.removesuffix("s"), said.removesuffix("es"))
+    return next((names[form] for form in forms if form in names), None)
 
 
 _SHORT: Final = {"addr": "address", "adr": "address"} | dict.fromkeys(("num", "nr", "nbr", "no", "nummer"), "number")
@@ -227,7 +228,7 @@ _WHICH: Final = frozenset(
         "1",
     )
 )
-# Words that say what they hold only where they stand alone: last_contact is no surname.
+# Words that say what a column holds only if they are its whole name: last_contact is not a surname.
 _SAYS_LITTLE: Final = frozenset(
     (
         "first",
@@ -255,7 +256,7 @@ _OF_PEOPLE: Final = frozenset(
 
 
 def column_name(name: str) -> str:
-    """The name of a column in small letters, its words divided by low lines: dateOfBirth as date_of_birth."""
+    """The name of a column in small letters, its words separated by underscores: dateOfBirth as date_of_birth."""
     return "_".join(re.findall(r"[a-z0-9]+", plain(re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip()))))
 
 
@@ -285,13 +286,13 @@ class Recognised:
 
 
 def recognised(columns: Iterable[str], labels: Collection[str]) -> Recognised:
-    """Which columns hold which of the ``labels``, though they are called otherwise.
+    """Which columns hold which of the ``labels`` under another name.
 
-    A column that is called like a label is that label and not looked at. Parts of a value (first and last name) make up
-    a label that no column holds whole.
+    A column with the name of a label is that label, and is left out here. Parts of a value (first and last name) make
+    up a label that no column holds whole.
     """
     there = list(columns)
-    # Of two labels of a kind, e-mail and work e-mail, a column goes to the one that is called as the kind is.
+    # Of two labels of one kind, such as email and work_email, the one named after the kind gets the column.
     called = {
         found: label for label in sorted(labels, key=lambda label: (label in KINDS, label)) if (found := usual(label))
     }
@@ -308,7 +309,7 @@ def recognised(columns: Iterable[str], labels: Collection[str]) -> Recognised:
         )
         if parts and all(part in held for part in parts):
             joined[label] = tuple(held[part] for part in parts)
-    taken = {column for some in joined.values() for column in some}
+    taken = {column for columns_joined in joined.values() for column in columns_joined}
     single = {
         column: called[found]
         for column in there

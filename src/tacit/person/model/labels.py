@@ -13,9 +13,9 @@ from tacit.errors import ArgumentError
 # The credit in [0, 1] of a held value for a true one; 1 for equal values.
 Similarity = Callable[[str, str], float]
 
-# What a value that only covers the truth ("11*" for 111) is worth: as much as the truth itself (the paper; stars alone
-# are worth nothing), its confidence divided by the number of values it covers, or its confidence times the truth's
-# share of what it covers.
+# What a value that only covers the truth ("11*" for 111) is worth: as much as the true value (as in the paper; only
+# stars are worth nothing), its confidence divided by the number of values it covers, or its confidence times the true
+# value's share of the probability it covers.
 Suppressed = Literal["equal", "size", "prior"]
 
 
@@ -30,11 +30,11 @@ class Label:
     single : bool
         The person has one true value (a date of birth): values of the label in one record exclude one another.
     normalise : callable, optional
-        Text to the form in which values are compared. Against the reference all values are compared in this form,
-        because a person reading "ALICE " has read Alice; whether two records of an adversary are recognised as the
-        same, and merged, depends on whether normalising is one of the adversary's steps.
+        Maps text to the form in which values are compared. Against the reference all values are compared in this form,
+        because whoever reads "ALICE " has read Alice; whether an adversary recognises two of its records as the same,
+        and merges them, depends on whether normalising is one of its steps.
     similarity : callable, optional
-        (held, true) to a credit in [0, 1]; without it a value is right or wrong.
+        Maps (held, true) to a credit in [0, 1]; without it a value is right or wrong.
     suppressed : {"equal", "size", "prior"}
         What a value that covers the truth is worth.
     domain : sequence of str
@@ -42,7 +42,7 @@ class Label:
     prior : mapping from value to probability
         Background statistics: the value's weight becomes ``weight`` times its surprisal in bits.
     synonyms : mapping from value to value
-        Each value to the one it is the same as (Influenza to Flu).
+        Maps each value to the one it means the same as (Influenza to Flu).
     """
 
     weight: float = 1.0
@@ -59,12 +59,12 @@ class Label:
             raise ArgumentError(f"a weight is {self.weight:g}: give a finite number, 0 or more")
         if self.suppressed not in get_args(Suppressed):
             raise ArgumentError(f"suppressed is {self.suppressed!r}: choose {', '.join(get_args(Suppressed))}")
-        for name, given, way in (
+        for name, function, example in (
             ("normalise", self.normalise, "normaliser('email')"),
             ("similarity", self.similarity, "similarity('jaro_winkler')"),
         ):
-            if given is not None and not callable(given):
-                raise ArgumentError(f"{name} of a label is no function: give one, such as {way}")
+            if function is not None and not callable(function):
+                raise ArgumentError(f"{name} of a label is no function: give one, such as {example}")
 
     @property
     def plain(self) -> bool:
@@ -73,14 +73,14 @@ class Label:
         return functions == (None,) * 3 and not self.single and not self.synonyms and self.suppressed == "equal"
 
     def meant(self, value: str) -> str:
-        """The value that is meant: in its normal form, and if it is a synonym, what it is a synonym of."""
+        """The value in its normal form or, if that is a synonym, the value it is a synonym of."""
         form = self.normalise(value) if self.normalise is not None else value
         return self.synonyms.get(form, form)
 
     def weigh(self, value: str) -> float:
         """The weight of one value: the label's, or with a prior the label's times the value's surprisal in bits.
 
-        A value the prior does not know is at least as surprising as the rarest it knows.
+        A value missing from the prior counts as surprising as the rarest value in it.
         """
         if self.prior is None:
             return self.weight
@@ -91,9 +91,9 @@ class Label:
 
 @dataclass(frozen=True)
 class Correlated:
-    """Labels that tell something in common (phone and address): ``shared`` is the weight of what they share.
+    """Labels that partly say the same (phone and address): ``shared`` is the weight of what they share.
 
-    The labels' own weights are what each tells besides: the paper's J, A and P.
+    The labels' own weights are what each says beyond that: the paper's J, A and P.
     """
 
     labels: tuple[str, ...]
@@ -107,7 +107,7 @@ class Correlated:
 
 
 class Labels(Mapping[str, Label]):
-    """What is known about every label; a label that was not described is weighed 1 and compared exactly.
+    """How every label is weighed and compared; a label that was not described has weight 1 and is compared exactly.
 
     Examples
     --------
@@ -134,12 +134,12 @@ class Labels(Mapping[str, Label]):
 
     @cached_property
     def plain(self) -> bool:
-        """Whether labels have weights and nothing else: values are right or wrong, each by itself."""
+        """Whether labels have only weights: each value is right or wrong, independently of the others."""
         return not self.correlated and all(label.plain for label in self._labels.values())
 
     @cached_property
     def group_of(self) -> dict[str, Correlated]:
-        """By label, the group of correlated labels that it is one of."""
+        """By label, the group of correlated labels that it belongs to."""
         return {label: group for group in self.correlated for label in group.labels}
 
     def __getitem__(self, label: str) -> Label:
@@ -160,7 +160,7 @@ class Labels(Mapping[str, Label]):
 
 
 def as_labels(weights: Mapping[str, float] | None, labels: Labels | None) -> Labels:
-    """The labels meant by a caller who gave weights, labels or neither."""
+    """The labels of a caller who passed weights, labels or neither."""
     if isinstance(weights, Labels):
         raise ArgumentError("weights are numbers by label, and these are Labels: give labels=...")
     if labels is None:

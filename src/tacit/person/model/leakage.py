@@ -1,4 +1,4 @@
-"""Leakage of one record: how much of the reference it holds, and how little else."""
+"""Leakage of one record: how much of the reference it holds, and how little besides."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tacit.person.model.worlds import SLOW_METHODS
 
 Method = Literal["exact", "worlds", "algorithm1", "second_order"]
 
-# Numbers in one array of nodes by attributes: a few of them fit into a processor's fast cache.
+# Numbers in one array of nodes by attributes: a few such arrays fit into a processor's fast cache.
 _CHUNK: Final = 1 << 15
 
 
@@ -42,7 +42,7 @@ def record_leakage(
     method: Method = "exact",
     beta: float = 1.0,
 ) -> float:
-    """Leakage of a record: the expected F-measure of a possible world of it against the reference.
+    """Leakage of a record: the F-measure of a possible world of it against the reference, in expectation.
 
     Parameters
     ----------
@@ -53,11 +53,11 @@ def record_leakage(
     weights : mapping from label to weight, optional
         1 for a label that is not named. Only ratios count.
     labels : Labels, optional
-        In place of weights: how each label is weighed and compared.
+        Instead of weights: how each label is weighed and compared.
     method : {"exact", "worlds", "algorithm1", "second_order"}
-        ``exact`` takes linear time. The others are there to compare with: the sum over possible worlds (the
-        definition, exponential), the paper's Algorithm 1 (equal weights, cubic) and its approximation of second order,
-        which may err by more than the value itself if weights are very unequal.
+        ``exact`` takes linear time. The others are for comparison: the sum over possible worlds (the definition,
+        exponential), the paper's Algorithm 1 (equal weights, cubic) and its second-order approximation, whose error
+        may exceed the value itself if weights are very unequal.
     beta : float
         Recall counts ``beta`` times as much as precision.
 
@@ -69,8 +69,8 @@ def record_leakage(
     Guarantees
     ----------
     The relative error of ``exact`` is at most 1e-12, whatever the number of attributes and their confidences, as long
-    as no weight but 0 is below 1e-100 or above 1e100 and the leakage is 1e-200 or more. Beyond that nothing is
-    promised: floating-point numbers end at 1e-308, and products on the way that are smaller come out as 0.
+    as no weight other than 0 is below 1e-100 or above 1e100 and the leakage is 1e-200 or more. Beyond that nothing is
+    promised: floating-point numbers end at 1e-308, and smaller intermediate products become 0.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def measure(record: Record, reference: Reference, labels: Labels | None = None, 
 
 
 def measure_of(compared: ComparedRecord, *, beta: float = 1.0) -> Leakage:
-    """Leakage, precision and recall of a record that was laid beside a reference."""
+    """Leakage, precision and recall of a record that was compared with a reference."""
     return Leakage(leakage_of(compared, beta=beta), leakage_of(compared, beta=0.0), recall_of(compared))
 
 
@@ -160,18 +160,18 @@ def check_beta(beta: float) -> None:
 
 
 def recall_of(compared: ComparedRecord) -> float:
-    """Expected recall of a record that was laid beside a reference."""
+    """Expected recall of a record that was compared with a reference."""
     if compared.reference_weight == 0:
         return 0.0
     at_zero = np.zeros(1)
-    # At u = 0 the mass is 1, and its share of credit all of it.
+    # At u = 0 the mass is 1, so the ratio of credit to mass is the expected credit.
     gained = [float(unit_transform(unit, compared, at_zero)[1][0]) for unit in compared.units]
     plain = float(compared.confidence[compared.alone] @ compared.credit[compared.alone])
     return min(1.0, math.fsum([plain, *gained]) / compared.reference_weight)
 
 
 def leakage_of(compared: ComparedRecord, *, beta: float = 1.0) -> float:
-    """Leakage of a record that was laid beside a reference.
+    """Leakage of a record that was compared with a reference.
 
     With M_g = E[exp(-u W_g)] and C_g = E[I_g exp(-u W_g)] of every unit g, it is
     (1 + beta^2) sum over nodes of omega exp(-u beta^2 W_e) (prod_g M_g) (sum_g C_g / M_g).
@@ -192,7 +192,7 @@ def leakage_of(compared: ComparedRecord, *, beta: float = 1.0) -> float:
 def transform_of(compared: ComparedRecord, u: Vector) -> tuple[Vector, Vector]:
     """log E[exp(-u W)] of a record, and the sum over its units of E[I exp(-u W)] / E[exp(-u W)].
 
-    Records without an attribute in common are joined by adding both.
+    For records without a common attribute, adding both numbers gives those of the joined record.
     """
     confidence = compared.confidence[compared.alone]
     weight, credit = compared.weight[compared.alone], compared.credit[compared.alone]
@@ -209,6 +209,6 @@ def transform_of(compared: ComparedRecord, u: Vector) -> tuple[Vector, Vector]:
         ratio += ratios @ credit[part]
     for unit in compared.units:
         logs, share = unit_transform(unit, compared, u)
-        log_mass += np.maximum(logs, -1e300)  # where it underflows the node adds nothing
+        log_mass += np.maximum(logs, -1e300)  # if it underflows, the node adds nothing
         ratio += share
     return log_mass, ratio

@@ -1,11 +1,11 @@
-"""Exponential sums for 1/x: the numbers by which the expectation of a ratio becomes a product.
+"""Exponential sums for 1/x, which turn the expectation of a ratio into products.
 
 A leakage is an expectation of c / A over possible worlds, and A is a sum of independent parts. With
 
     1/x  =  sum_i  omega_i exp(-u_i x) (1 + delta(x)),   abs(delta) <= TOLERANCE  on [1, ratio],
 
 the expectation of exp(-u A) is a product over the parts. All terms are positive, so the relative error of the leakage
-is at most the one of the sum, whatever the number of attributes, their confidences and weights.
+is at most that of the sum, whatever the number of attributes, their confidences and weights.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from tacit.lift.joint import Vector
 TOLERANCE: Final = 1e-13
 """Largest relative error of the sums, before rounding."""
 
-# Sums that meet 1/x at Chebyshev points of log x (Braess and Hackbusch), found by Newton's method with many digits:
-# the largest ratio for which they serve, the exponents u, the factors omega. Their relative errors are 3e-15 to 5e-14.
+# Sums that interpolate 1/x at Chebyshev points of log x (Braess and Hackbusch), found by Newton's method in high
+# precision: the largest ratio they serve, the exponents u, the factors omega. Relative errors are 3e-15 to 5e-14.
 _SUMS: Final = """
 ratio 1.5
 u 0.18011962682415095 0.961841887212176 2.42520176684484 4.692186468863867 8.023268606409497 13.110366843572844
@@ -97,11 +97,11 @@ _LARGEST_TABLE: Final = max(_TABLES)
 # Beyond the tables: the trapezoid rule for 1/x = int exp(s - x e^s) ds. Its relative error 2 abs(Gamma(1 + 2 pi i / h))
 # is 2e-14 for this step and the same for every x.
 _STEP: Final = 0.285
-# Where e^s exceeds this the terms are smaller than rounding.
+# Where e^s exceeds this, the terms are smaller than rounding errors.
 _LAST: Final = 40.0
-# On the left the terms h e^s exp(-x e^s) fall only as a geometric series, for ever. Below the first node u0 they are a
+# On the left the terms h e^s exp(-x e^s) fall only geometrically, without end. Those below the first node u0 form a
 # measure on [0, u0] with known moments, of which these are the six Gauss nodes and weights (u0 = 1); with u0 <= 2 / x
-# they err by 4e-15.
+# their error is 4e-15.
 _TAIL_REACH: Final = 2.0
 _TAIL_U: Final = (
     0.022197640736438456312,
@@ -122,7 +122,7 @@ _TAIL_OMEGA: Final = (
 
 
 def reaches(ratios: Vector) -> Vector:
-    """For each ratio the largest one served by the same nodes: records with equal reach share their nodes."""
+    """For each ratio, the largest ratio served by the same nodes: records with equal reach share their nodes."""
     if not np.all((ratios >= 1) & np.isfinite(ratios)):
         raise ArgumentError("the largest sum of weights is no finite multiple of the smallest: give finite weights")
     tables = np.array(list(_TABLES))
@@ -141,7 +141,7 @@ def nodes(ratio: float) -> tuple[Vector, Vector]:
     All u and omega are positive, and the relative error is at most `TOLERANCE` (and rounding) on all of [1, ratio].
     """
     if 1 <= ratio <= _LARGEST_TABLE:
-        # One record after the other asks for these: no array is made.
+        # Called once per record, so no array is made.
         return _nodes(next(reach for reach in _TABLES if ratio <= reach))
     return _nodes(float(reaches(np.array(ratio))))
 

@@ -1,4 +1,4 @@
-"""Records: what somebody knows about a person; and the reference: what is true."""
+"""Records, which say what somebody holds about a person, and the reference, which says what is true."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Fact = tuple[str, str]
 
 
 class Attribute(NamedTuple):
-    """One thing said about a person: a label, a value, and its holder's confidence."""
+    """One statement about a person: a label, a value, and its holder's confidence."""
 
     label: str
     value: str
@@ -28,9 +28,9 @@ class Attribute(NamedTuple):
 
 
 def as_text(value: Any, *, where: str) -> str:
-    """A value as text: numbers as people write them (30, not 30.0), text as it is.
+    """A value as text: numbers as people write them (30, not 30.0), text unchanged.
 
-    Values are compared as text, so that an age of 30 in one source and of "30" in another are the same age.
+    Values are compared as text, so that an age of 30 in one source and "30" in another are the same age.
     """
     if isinstance(value, str):
         return value
@@ -64,7 +64,7 @@ def _attributes(given: Iterable[Any], *, what: str, confident: bool) -> tuple[At
         if not 0.0 <= confidence <= 1.0:  # also refuses not-a-number
             raise ArgumentError(f"the confidence of {where} ('{label}') is {confidence:g}: it lies in [0, 1]")
         if (label, value) in attributes:
-            # The value is a person's; the message may end in a log.
+            # Without the value, which is a person's: the message may end up in a log.
             raise ArgumentError(f"{where} ('{label}') repeats a label and value of the same {what}: keep one of them")
         attributes[label, value] = Attribute(label, value, confidence)
     return tuple(attributes.values())
@@ -80,13 +80,13 @@ class Record:
         Confidence in [0, 1]; 1 if left out. Values are compared as text. A label may occur several times with
         different values; the same label and value only once.
     name : str
-        Of the record itself, for traces: "shop 17". Never a value of the person.
+        Name of the record itself, for traces: "shop 17". Never a value of the person.
     source : str
         Where it came from: "shop".
 
     Notes
     -----
-    ``repr`` shows labels and confidences and no value, because records of real people end in tracebacks and logs.
+    ``repr`` shows labels and confidences but no value, because records of real people end up in tracebacks and logs.
     """
 
     attributes: tuple[Attribute, ...]
@@ -99,18 +99,18 @@ class Record:
 
     @classmethod
     def trusted(cls, attributes: Iterable[Attribute], *, name: str = "", source: str = "") -> Record:
-        """A record of attributes that were checked before: for the inner loops of resolvers."""
+        """A record of attributes that were checked earlier, for the inner loops of resolvers."""
         record = cls.__new__(cls)
         record.__dict__.update(attributes=tuple(attributes), name=name, source=source)
         return record
 
     @cached_property
     def confidences(self) -> dict[Fact, float]:
-        """The confidence of every (label, value); what is not there has confidence 0."""
+        """The confidence of every (label, value) in the record; any other has confidence 0."""
         return {attribute.fact: attribute.confidence for attribute in self.attributes}
 
     def without(self, attribute: Attribute) -> Record:
-        """The record less one attribute."""
+        """The record without one attribute."""
         kept = (a for a in self.attributes if a.fact != attribute.fact)
         return Record.trusted(kept, name=self.name, source=self.source)
 
@@ -121,7 +121,7 @@ class Record:
         return iter(self.attributes)
 
     def __repr__(self) -> str:
-        # "with" tells a confidence from a value, of which there is none here.
+        # "with" shows that the number is a confidence; no value is shown.
         sure = (a.label if a.confidence == 1 else f"{a.label} with {a.confidence:g}" for a in self.attributes)
         return f"Record({', '.join(sure)})"
 
@@ -130,7 +130,7 @@ class Record:
 class Reference:
     """The whole truth about a person, as (label, value) pairs: what a record is measured against.
 
-    ``repr`` shows labels and no value.
+    ``repr`` shows labels but no value.
     """
 
     facts: tuple[Fact, ...]
@@ -143,7 +143,7 @@ class Reference:
 
     @cached_property
     def places(self) -> dict[Fact, int]:
-        """Where each (label, value) stands in ``facts``."""
+        """The position of each (label, value) in ``facts``."""
         return {fact: place for place, fact in enumerate(self.facts)}
 
     def values(self, label: str) -> tuple[str, ...]:

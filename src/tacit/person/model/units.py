@@ -1,10 +1,10 @@
 """Attributes that depend on one another, as two functions of u: E[exp(-u W)] and E[I exp(-u W)].
 
 W is what a unit adds to the weight of the record and I what it adds to the weight of what is right. With these two per
-unit the leakage is one sum over the nodes of `tacit.person.model.quadrature`. Inside a unit worlds are told apart by
-what is present, anything right and anything wrong, because only that decides how often the shared weight counts. Every
-term is positive: nothing cancels. A thousand doubtful values of one fact have a mass below what a number can hold, so
-that masses are shares of a whole of which the logarithm is kept.
+unit the leakage is one sum over the nodes of `tacit.person.model.quadrature`. Inside a unit, worlds are distinguished
+only by whether anything right and anything wrong is present, because only that decides how often the shared weight
+counts. Every term is positive, so nothing cancels. The mass of a thousand doubtful values of one fact underflows, so
+masses are kept as shares of a whole, and the whole as its logarithm.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from tacit.lift.joint import Mask, Vector
 from tacit.person.model.comparing import AttributeUnit, ComparedRecord, LabelBlock, Places, absent
 
-# What of a unit is present, as bits.
+# What is present of a unit, as bits.
 RIGHT: Final = 1
 WRONG: Final = 2
 _CREDITED: Final = 4
@@ -29,8 +29,8 @@ _CREDITED: Final = 4
 def plain_factors(confidence: Vector, weight: Vector, u: Vector) -> tuple[Vector, Vector]:
     """log(1 - p + p t) and p t / (1 - p + p t) with t = exp(-u w), for every node and uncertain attribute.
 
-    Near t = 1 the logarithm is taken of the difference from 1, else a million small factors lose four digits; where
-    the factor is small 1 - p and p t are added, else what is almost certain loses them.
+    Near t = 1 the logarithm is computed from the difference to 1, or a million small factors would lose four digits;
+    where the factor is small, 1 - p and p t are added, or almost certain attributes would lose them.
     """
     change = np.multiply.outer(-u, weight)
     np.expm1(change, out=change)
@@ -47,7 +47,7 @@ def plain_factors(confidence: Vector, weight: Vector, u: Vector) -> tuple[Vector
 
 
 def factors(confidence: Vector, weight: Vector, u: Vector) -> tuple[Vector, Vector]:
-    """The same for attributes that may be certain: there the logarithm is -u w, also where t underflows."""
+    """The same for attributes that may be certain: their logarithm is -u w, even where t underflows."""
     certain = confidence == 1
     logs, ratios = plain_factors(np.where(certain, 0.0, confidence), weight, u)
     logs[:, certain] = np.multiply.outer(-u, weight[certain])
@@ -59,7 +59,7 @@ def factors(confidence: Vector, weight: Vector, u: Vector) -> tuple[Vector, Vect
 class Transform:
     """E[exp(-u W)] and E[I exp(-u W)] at every node, by what is present: ``mass`` and ``credit`` times exp(``log``).
 
-    The masses of all that can be present add to 1.
+    The masses of all states add up to 1.
     """
 
     mass: dict[int, Vector]
@@ -67,7 +67,7 @@ class Transform:
     log: Vector
 
     def beside(self, other: Transform) -> Transform:
-        """Of two independent blocks together."""
+        """The transform of two independent blocks together."""
         mass: dict[int, Vector] = {}
         credit: dict[int, Vector] = {}
         for here, here_mass in self.mass.items():
@@ -79,7 +79,7 @@ class Transform:
         return Transform(mass, credit, self.log + other.log)
 
     def total(self, shared: float, u: Vector) -> tuple[Vector, Vector]:
-        """log E[exp(-u W)] and E[I exp(-u W)] / E[exp(-u W)] of a whole unit, with what is shared."""
+        """log E[exp(-u W)] and E[I exp(-u W)] / E[exp(-u W)] of a whole unit, including its shared weight."""
         mass, credit = self.with_block(0, shared, u)
         possible = mass > 0
         with np.errstate(divide="ignore"):
@@ -87,8 +87,8 @@ class Transform:
         return logs, np.divide(credit, mass, out=np.zeros_like(u), where=possible)
 
     def with_block(self, state: int, shared: float, u: Vector) -> tuple[Vector, Vector]:
-        """Mass and credit of the unit if one more block is in this state: what is shared counts once as right, once
-        as wrong. The credit is without the block's own."""
+        """Mass and credit of the unit if one more block is in this state: the shared weight counts once if anything is
+        right, once more if anything is wrong. The block's own credit is not included."""
         mass, credit = np.zeros_like(u), np.zeros_like(u)
         for present in self.mass:
             right, wrong = bool((present | state) & RIGHT), bool((present | state) & WRONG)
@@ -133,10 +133,10 @@ def _one_of(probability: Vector, weight: Vector, credit: Vector, right: Mask, u:
 
 @dataclass(frozen=True)
 class Ranked:
-    """Attributes present independently that are right about one fact, the best first: only the best present counts.
+    """Independent attributes that are right about the same fact, best first: only the best one present counts.
 
-    Arrays are of nodes by ranks. Of E[exp(-u W)] of each attribute ``absent`` and ``present`` are the shares of its
-    being absent and present, and ``logs`` the logarithm.
+    Arrays are nodes by ranks. ``logs`` is the logarithm of E[exp(-u W)] of each attribute; ``absent`` and ``present``
+    are the shares of it in which the attribute is absent and present.
     """
 
     order: Places
@@ -155,16 +155,16 @@ class Ranked:
 
     @cached_property
     def none_better(self) -> Vector:
-        """The share of no better attribute being present."""
+        """The share in which no better attribute is present."""
         return np.cumprod(np.concatenate([np.ones((len(self.absent), 1)), self.absent[:, :-1]], axis=1), axis=1)
 
     @cached_property
     def first(self) -> Vector:
-        """The share of the attribute being the best present."""
+        """The share in which the attribute is the best one present."""
         return self.none_better * self.present
 
     def after(self, each: Vector) -> Vector:
-        """What is expected of the best of the worse attributes, ``each`` being what a rank is worth if it is that."""
+        """Expected worth of the best one present after each rank, where ``each`` is what a rank is worth."""
         result = np.zeros_like(self.present)
         for rank in range(result.shape[1] - 2, -1, -1):
             there = rank + 1
@@ -181,7 +181,7 @@ def unit_transform(unit: AttributeUnit, compared: ComparedRecord, u: Vector) -> 
 
 
 def others(transforms: list[Transform], u: Vector) -> list[Transform]:
-    """For every block the transform of all the others, in linear time."""
+    """For every block, the transform of all the others, in linear time."""
     before = [_nothing(u)]
     for transform in transforms[:-1]:
         before.append(before[-1].beside(transform))
@@ -194,7 +194,7 @@ def others(transforms: list[Transform], u: Vector) -> list[Transform]:
 
 
 def world_weights(compared: ComparedRecord, present: Mask) -> tuple[float, float]:
-    """Weight of what is held and of what is right in the world in which these attributes are present."""
+    """Weight of what is held and of what is right, in the world where these attributes are present."""
     held, right = (
         [float(compared.weight[present].sum())],
         [float(compared.credit[compared.alone][present[compared.alone]].sum())],
@@ -213,7 +213,7 @@ def world_weights(compared: ComparedRecord, present: Mask) -> tuple[float, float
 
 
 def f_measure(held: float, right: float, reference_weight: float, *, beta: float = 1.0) -> float:
-    """F-measure of one world, from the weights of what is held, of what of it is right, and of the reference."""
+    """F-measure of one world, from the weights of what is held, of the part that is right, and of the reference."""
     total = held + beta * beta * reference_weight
     return (1 + beta * beta) * right / total if right > 0 else 0.0
 
@@ -221,8 +221,8 @@ def f_measure(held: float, right: float, reference_weight: float, *, beta: float
 def weight_range(compared: ComparedRecord, base: float, *, free: bool = False) -> tuple[float, float]:
     """The least and the most weight (of record and ``base``) of a possible world that has credit; inf if none has.
 
-    What is certain is in every world, and raises the least; with ``free`` attributes may be absent or present whatever
-    their confidence.
+    Certain attributes are in every world and raise the least; with ``free``, any attribute may be absent or present,
+    whatever its confidence.
     """
     confidence, weight = compared.confidence[compared.alone], compared.weight[compared.alone]
     if free:
@@ -238,7 +238,7 @@ def weight_range(compared: ComparedRecord, base: float, *, free: bool = False) -
 
 
 def _unit_range(unit: AttributeUnit, compared: ComparedRecord, *, free: bool) -> tuple[float, float, float]:
-    """Of the weight a unit adds in any possible world: the least, the least where it has credit, the most."""
+    """The weight a unit adds in a possible world: the least, the least where it has credit, the most."""
     least: dict[int, float] = {0: 0.0}
     most = 2 * unit.shared
     for block in unit.blocks:

@@ -1,4 +1,4 @@
-"""Values: which cover others ("11*", ">=50"), and how near two are."""
+"""Values: which ones cover others ("11*", ">=50"), and how near two values are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tacit.person.model.forms import ALIKE, as_day
 from tacit.person.model.forms.texts import jaro_winkler
 from tacit.person.model.labels import Similarity
 
-# What can be said about a value in place of the value. All else is a value.
+# Signs of a pattern that stands for several values. A text without them is a value.
 _HINT: Final = re.compile(r"[*<>≥≤\[({]")
 _NUMBER: Final = r"[+-]?\d+(?:\.\d+)?"
 _DAY: Final = r"\d{4}-\d{2}-\d{2}"
@@ -22,7 +22,7 @@ _RANGE: Final = re.compile(rf"([\[(])\s*({_DAY}|{_NUMBER})\s*(?:-|,|;|\.\.|–)\
 _RELATIONS: Final = {">=": ge, "≥": ge, "<=": le, "≤": le, ">": gt, "<": lt}
 _SET: Final = re.compile(r"\{(.*)\}", re.DOTALL)
 
-# The same for engines that know regular expressions of RE2's kind.
+# `is_suppressed` as one regular expression, for engines that use RE2.
 SUPPRESSED: Final = rf"(?s)[*]|^\s*(?:{_BOUND.pattern}|{_RANGE.pattern}|{_SET.pattern})\s*$"
 
 
@@ -35,7 +35,7 @@ def is_suppressed(text: str) -> bool:
 
 
 def tells_something(pattern: str) -> bool:
-    """Whether a suppressed value leaves anything of the value; stars alone hide all of it.
+    """Whether a suppressed value still says anything; a value of only stars does not.
 
     Examples
     --------
@@ -57,9 +57,9 @@ def _day_number(text: str) -> float | None:
 def covers(pattern: str, value: str, *, meant: Callable[[str], str] | None = None) -> bool:
     """Whether a suppressed value may stand for this one.
 
-    A star is one character, as in the paper (1** covers 115 and not 11); a lone star is anything. Bounds and ranges
-    hold numbers or days (2001-12-31); a round bracket leaves its end out. A pattern that is no pattern covers itself.
-    ``meant`` is the form in which the members of a set are compared with the value.
+    A star is one character, as in the paper (1** covers 115 but not 11); a lone star is anything. Bounds and ranges
+    are of numbers or days (2001-12-31); a round bracket excludes its end. A plain value covers itself only.
+    ``meant`` gives the form in which the members of a set are compared with the value.
 
     Examples
     --------
@@ -111,9 +111,9 @@ def exact(held: str, true: str) -> float:
 
 
 def exp_abs(scale: float | str) -> Similarity:
-    """Credit exp(-abs(held - true) / scale) for numbers, or for days if the scale is text as "365d".
+    """Credit exp(-abs(held - true) / scale) for numbers, or for days if the scale is text such as "365d".
 
-    What is not a number (or not a day) is right or wrong.
+    A text that is not a number (or not a day) is right or wrong.
 
     Examples
     --------
@@ -146,23 +146,23 @@ _SIMILARITIES: Final[dict[str, Similarity]] = {
 }
 
 
-def similarity_name(given: Similarity | None) -> str | None:
-    """What a similarity is called; None for a function that is none of these."""
-    return next((name for name, own in _SIMILARITIES.items() if own is given), None)
+def similarity_name(function: Similarity | None) -> str | None:
+    """The name of a similarity; None for any other function."""
+    return next((name for name, own in _SIMILARITIES.items() if own is function), None)
 
 
 def similarity(wanted: str | Mapping[str, Any]) -> Similarity:
     """A similarity by its name, or ``{"exp_abs": 10}`` with a scale.
 
-    ``exact``, ``jaro_winkler`` and ``levenshtein`` are of any text; ``name``, ``date``, ``phone``, ``address``
-    and ``code`` know how such values are mistaken: another order, day and month the wrong way round, a country left
-    out, one sign mistyped.
+    ``exact``, ``jaro_winkler`` and ``levenshtein`` work on any text; ``name``, ``date``, ``phone``, ``address``,
+    ``code``, ``email`` and ``zip`` know the usual mistakes in such values: another order, day and month swapped, a
+    country left out, one character mistyped.
     """
     if isinstance(wanted, str) and wanted in _SIMILARITIES:
         return _SIMILARITIES[wanted]
     if isinstance(wanted, Mapping) and len(wanted) == 1 and "exp_abs" in wanted:
         return exp_abs(wanted["exp_abs"])
     names = ", ".join(_SIMILARITIES)
-    # What is no word was meant for another place, and may be a value.
+    # Anything but a word was meant for another place, and may be a person's value.
     said = f" {wanted!r}" if isinstance(wanted, str) else " of this form"
     raise ArgumentError(f"no similarity{said}: choose {names}, or exp_abs with a scale such as {{exp_abs: 10}}")

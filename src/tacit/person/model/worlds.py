@@ -1,6 +1,6 @@
-"""The slow ways to a record's leakage, kept to compare with: possible worlds, Algorithm 1, Taylor's second order.
+"""Slow ways to compute a record's leakage, kept for comparison: possible worlds, Algorithm 1, second-order Taylor.
 
-Probabilities of worlds are products, which are lost below 1e-308; what adds so little to a leakage is not seen.
+Probabilities of worlds are products, which underflow below 1e-308; such a world adds nothing to the leakage.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tacit.person.model.records import Record, Reference
 from tacit.person.model.units import f_measure, world_weights
 
 MOST_ATTRIBUTES: Final = 20
-"""Attributes of a record whose possible worlds may be listed."""
+"""The most attributes of a record whose possible worlds may be listed."""
 
 
 def possible_worlds(record: Record, compared: ComparedRecord, labels: Labels) -> Iterator[tuple[float, Mask]]:
-    """Every possible world as its probability and which attributes are in it; only those that can happen."""
+    """Every possible world that can happen, as its probability and which attributes are in it."""
     choices: list[list[tuple[float, tuple[int, ...]]]] = []
     single: dict[str, list[int]] = {}
     for place, attribute in enumerate(record.attributes):
@@ -45,7 +45,7 @@ def possible_worlds(record: Record, compared: ComparedRecord, labels: Labels) ->
 
 
 def by_worlds(record: Record, reference: Reference, labels: Labels, *, beta: float) -> float:
-    """Definition 1 of the paper: every possible world, its probability times its F-measure. Takes exponential time."""
+    """Definition 1 of the paper: the sum over possible worlds of probability times F-measure. Exponential time."""
     if len(record) > MOST_ATTRIBUTES:
         raise ArgumentError(
             f"the record has {len(record)} attributes and so {2.0 ** len(record):.1g} possible worlds; "
@@ -94,10 +94,10 @@ def by_algorithm1(record: Record, reference: Reference, labels: Labels, *, beta:
 
 
 def by_second_order(record: Record, reference: Reference, labels: Labels, *, beta: float) -> float:
-    """Taylor's series of 1/x about the mean, to the second order: E[1/A] is about 1/m + v/m^3. Linear time.
+    """The Taylor series of 1/x around the mean, to second order: E[1/A] is about 1/m + v/m^3. Linear time.
 
-    Good for many attributes of like weight (an error of 1e-4 for 10 of them, 1e-6 for 100); if weights are very
-    unequal it may err by more than the value itself.
+    Good for many attributes of similar weight (an error of 1e-4 for 10 of them, 1e-6 for 100); if weights are very
+    unequal, the error may exceed the value itself.
     """
     compared = compare(record, reference, labels)
     _only_independent(compared, "second_order")

@@ -1,4 +1,4 @@
-"""Letters that ask for erasure: what the law says, and no more of the person than whom to look for."""
+"""Letters that ask for erasure. They cite the law, and say no more about the person than is needed to find them."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ _TEXTS: Final = {"gdpr": (_ARTICLE_17,), "ccpa": (_SECTION_1798,), "both": (_ART
 
 @dataclass(frozen=True)
 class LetterTerms:
-    """Whom a letter goes to, under which law, and by what the person is to be found there.
+    """Whom a letter goes to, under which law, and by what the person can be found there.
 
-    ``services`` are those that a source stands for, if it is a list of them.
+    ``services`` are the services that a source stands for, if it is a list of them.
     """
 
     source: str
@@ -57,7 +57,7 @@ class LetterTerms:
 
 
 def law_of(law: Law | None, country: str | None) -> Law:
-    """The law that a letter names: what was said, or that of the country, or both if nobody knows."""
+    """The law that a letter cites: the one asked for, or that of the country, or both if neither is known."""
     if law is not None or country is None:
         return law or "both"
     return "gdpr" if country in _GDPR.split() else "ccpa" if country == "US" else "both"
@@ -78,7 +78,7 @@ def known_by(records: Iterable[Record], reference: Reference, labels: Labels) ->
 
 
 def letter(terms: LetterTerms) -> str:
-    """The letter, in Markdown; what is in square brackets is left to fill in."""
+    """The letter, in Markdown; what is in square brackets must be filled in."""
     name = "[your name]" if terms.name is None else _line(terms.name)
     ways = [] if terms.name is None else [f"under the name {name}"]
     ways += [] if terms.contact is None else [f"by the {terms.contact[0]} {_line(terms.contact[1])}"]
@@ -97,7 +97,7 @@ def letter(terms: LetterTerms) -> str:
 
 
 def file_names(sources: Sequence[str]) -> list[str]:
-    """What the letters to sources are called, in their order."""
+    """The file names of the letters to these sources, in the same order."""
     return [
         f"{place:02d}-{re.sub(r'[^A-Za-z0-9]+', '-', source).strip('-').lower()[:40] or 'source'}.md"
         for place, source in enumerate(sources, start=1)

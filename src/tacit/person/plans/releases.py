@@ -16,13 +16,13 @@ from tacit.person.resolve import Adversary, Link, Operator, WhatIf
 # The releases to make, each with the records that would do.
 Slots = Sequence[Sequence[Record]]
 
-# Leakages that differ by less are the same choice: rounding must not decide which card somebody uses.
+# Leakages that differ by less count as equal: rounding must not decide which card somebody uses.
 _SAME = 1e-12
 
 
 @dataclass(frozen=True)
 class ReleaseChoice:
-    """One way to make one release: the leakage if it is the only one made, and what that adds to the leakage before."""
+    """One way to make one release: the leakage if it is the only one made, and what it adds to the current leakage."""
 
     slot: int
     option: int
@@ -35,8 +35,8 @@ class BestRelease:
     """The choice of one record per slot that leaks least.
 
     ``choices`` is the option for every slot; ``before`` and ``after`` the leakage now and after these releases, and
-    ``worst`` the largest of a plan that was tried. Of ``plans`` there are, all were tried if ``searched`` is "exact".
-    Of those that leak as little the choice gives out fewest attributes.
+    ``worst`` the largest leakage of any plan that was tried. ``plans`` is how many there are; all were tried if
+    ``searched`` is "exact". Among plans that leak equally little, the choice gives away the fewest attributes.
     """
 
     choices: tuple[int, ...]
@@ -50,11 +50,11 @@ class BestRelease:
 
 @dataclass(frozen=True)
 class DipResult:
-    """What an adversary brings up who starts from a query: D(R, E, q).
+    """What an adversary that starts from a query brings up: D(R, E, q).
 
     ``record`` is everything that resolves with the query, merged with it; ``members`` the places of the records in it,
-    without the query's; ``links`` why they are one, the query being the place after the last record; ``leakage`` that
-    of the merged record, None without a reference.
+    without the query; ``links`` why they belong together, the query being the place after the last record; ``leakage``
+    that of the merged record, None without a reference.
     """
 
     record: Record
@@ -72,14 +72,14 @@ def incremental_leakage(
 ) -> float:
     """What releasing a record adds to the leakage: I(R, e, E, r) = L(R + {r}) - L(R).
 
-    ``records`` are what is out already; a `WhatIf` brings its own reference, adversary and labels, and answers the
+    ``records`` are what is already public; a `WhatIf` brings its own reference, adversary and labels, and answers the
     next question without resolving all records again.
 
     Returns
     -------
     float
-        Large where the record lets others be pieced together, even if it says little itself. Negative where it makes
-        the adversary mix up the person with somebody else.
+        Large if the record lets others be pieced together, even if it says little itself. Negative if it makes the
+        adversary mix up the person with somebody else.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def best_release(
     labels: Labels | None = None,
     limit: int = 100_000,
 ) -> BestRelease:
-    """Choose one record for every slot so that together they leak least: which card, which phone, which alias.
+    """Choose one record for every slot so that they leak least together: which card, which phone, which alias.
 
     Parameters
     ----------
@@ -112,18 +112,19 @@ def best_release(
     slots : sequence of sequences of Record
         The releases to make, each with the records that would do.
     limit : int
-        Up to so many plans all are tried.
+        Up to this many plans, all are tried.
 
     Returns
     -------
     BestRelease
-        With more plans than ``limit`` slot after slot is chosen greedily, and then any two slots are changed together
-        as long as that helps; the result says that it was searched heuristically. The leakage of a set of records may
-        rise or fall with each record, so no bound could cut the search short.
+        With more plans than ``limit``, one slot after another is chosen greedily, and then any two slots are changed
+        together as long as that helps; the result says that the search was heuristic. The leakage of a set of records
+        may rise or fall with each record, so no bound could cut the search short.
 
     Guarantees
     ----------
-    ``after`` is the leakage of the chosen plan, everything resolved. If ``searched`` is "exact", no plan leaks less.
+    ``after`` is the leakage of the chosen plan with everything resolved. If ``searched`` is "exact", no plan leaks
+    less.
     """
     for place, slot in enumerate(slots, start=1):
         if isinstance(slot, Record):
@@ -159,13 +160,13 @@ def dip(
     labels: Labels | None = None,
     reference: Reference | None = None,
 ) -> DipResult:
-    """What an adversary learns who looks for a query: the record of E(R + {q}) that the query was merged into.
+    """What an adversary that looks for a query learns: the record of E(R + {q}) that the query was merged into.
 
-    The records are resolved first, as two of them may match the query together and neither alone: following matches
-    from the query, record by record, would miss them.
+    The records are resolved first, because two of them may match the query together although neither does alone:
+    following matches from the query, record by record, would miss them.
 
-    The adversary's steps change the query too, and its policy merges, the query being one of those merged. A `WhatIf`
-    brings its own adversary, labels and, unless another is given to measure what comes up, reference.
+    The adversary's steps change the query too, and the query is merged with the rest by the adversary's policy. A
+    `WhatIf` brings its own adversary and labels, and its reference unless another is passed.
     """
     held = WhatIf.over(records, None, adversary, labels)
     cluster = held.dip(query)
@@ -183,7 +184,7 @@ _Plan = tuple[tuple[int, ...], float]
 
 
 class _Tried:
-    """The best of the plans tried; of equals the one that gives out fewest attributes, and of these the first."""
+    """The best plan tried; among equals, the one that gives away the fewest attributes, and then the first."""
 
     def __init__(self, slots: Slots) -> None:
         self._slots = slots
@@ -201,7 +202,7 @@ class _Tried:
 
 
 def _all_plans(held: WhatIf, slots: Slots) -> Iterator[_Plan]:
-    """Every plan in order with its leakage, depth first: what two plans have in common is resolved once."""
+    """Every plan in order with its leakage, depth first, so that what two plans have in common is resolved once."""
     if not slots:
         yield (), held.leakage
         return

@@ -1,4 +1,4 @@
-"""Which records or sources to have removed first, when asking costs something and may fail."""
+"""Which sources to ask for removal first, when asking costs something and may fail."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from tacit.errors import ArgumentError
 from tacit.person.model import Labels, Record, Reference
 from tacit.person.resolve import Adversary, Operator, WhatIf
 
-# Plans of all sizes are tried while there are at most so many; beyond, one request is added after the other.
+# All plans are tried if there are at most this many; otherwise requests are added one by one.
 MOST_PLANS = 5_000
-# When not all plans are tried: which requests succeed is counted case by case for so many uncertain ones; of more, as
-# many cases are taken, evenly spread.
+# When not all plans are tried: up to this many uncertain requests, every case of success and failure is counted; for
+# more, equally many cases are sampled, evenly spread.
 MOST_UNCERTAIN = 7
 _SAME = 1e-12
 
-# A plan, an outcome: the holders asked, those that did remove.
+# A plan (the holders asked) or an outcome (those that removed their records).
 _Set = frozenset[int]
 
 
 @dataclass(frozen=True)
 class Offer:
-    """What asking a holder to remove its records costs, and the probability that it does."""
+    """What it costs to ask a holder to remove its records, and the probability that it does."""
 
     cost: float = 1.0
     success: float = 1.0
@@ -40,9 +40,9 @@ class Offer:
 
 @dataclass(frozen=True)
 class SourceContribution:
-    """What one holder of records adds: the leakage less the leakage without it, everything resolved again.
+    """What one holder of records adds: the leakage minus the leakage without it, everything resolved again.
 
-    A negative contribution is junk that misleads the adversary: removing it would raise the leakage.
+    A negative contribution means junk that misleads the adversary: removing it would raise the leakage.
     """
 
     source: str
@@ -53,7 +53,7 @@ class SourceContribution:
 
 @dataclass(frozen=True)
 class RemovalRequest:
-    """One request of a plan, in the order to make them.
+    """One request of a plan; a plan lists them in the order to make them.
 
     ``expected`` is the expected leakage after this request and those before it, ``if_removed`` the leakage if all of
     them succeed.
@@ -72,9 +72,9 @@ class RemovalPlan:
     """Whom to ask for removal.
 
     The first of the ``requests`` lowers the expected leakage most per cost. ``before`` is the leakage now,
-    ``expected`` its expectation after all requests, ``if_removed`` that if all of them succeed. ``searched`` says
-    whether all plans within the limits were tried, ``expectation`` whether every case of which requests succeed was
-    counted. ``sources`` are all sources, the largest contribution first.
+    ``expected`` its expectation after all requests, ``if_removed`` the leakage if all of them succeed. ``searched``
+    says whether all plans within the limits were tried, ``expectation`` whether every case of which requests succeed
+    was counted. ``sources`` are all sources, the largest contribution first.
     """
 
     requests: tuple[RemovalRequest, ...]
@@ -102,11 +102,11 @@ def plan_removals(
     Parameters
     ----------
     records, reference, adversary, labels
-        What is out, and in whose hands; a `WhatIf` brings its own reference, adversary and labels. Records go together
-        by their ``source``; those that have none cannot be asked for.
+        What is already public, and in whose hands; a `WhatIf` brings its own reference, adversary and labels. Records
+        with the same ``source`` are removed together; those without a source cannot be removed.
     offers : mapping from source to Offer, optional
         Who can be asked, at what cost and with what success; requests succeed independently of one another. An offer
-        of a source without records is ignored. Default: everybody, at cost 1 and with certainty.
+        for a source without records is ignored. Default: everybody, at cost 1 and with certainty.
     budget : float, optional
         The largest sum of costs.
     at_most : int, optional
@@ -115,8 +115,8 @@ def plan_removals(
     Returns
     -------
     RemovalPlan
-        Possibly without a request: where removing anything would raise the leakage, because the adversary's record of
-        the person would lose its errors, nothing is asked.
+        Possibly without a request: if removing anything would raise the leakage, because the adversary's record of the
+        person would lose its errors, the plan asks for nothing.
 
     Guarantees
     ----------
@@ -125,11 +125,11 @@ def plan_removals(
 
     Notes
     -----
-    All plans are tried while there are at most 5,000 of them (all of twelve holders, three of thirty). Beyond, requests
-    are added by reduction per cost and by reduction alone, from nothing and from the best pair (two holders of the same
-    facts are worth nothing one by one), and the best plan met on the way is kept. There, with more than seven uncertain
-    requests, the expectation is taken over 128 points of Sobol's sequence in place of all cases: an approximation,
-    with no chance in it.
+    All plans are tried if there are at most 5,000 of them (any of twelve holders, three of thirty). Otherwise requests
+    are added one by one, by reduction per cost and by reduction alone, starting from nothing and from the best pair
+    (removing one of two holders of the same facts gains nothing), and the best plan met on the way is kept. In that
+    case, with more than seven uncertain requests, the expectation is taken over 128 points of a Sobol sequence instead
+    of all cases: a deterministic approximation.
     """
     if budget is not None and not budget >= 0:
         raise ArgumentError(f"the budget is {budget:g}: it is 0 or more")
@@ -191,7 +191,7 @@ class _Requests:
         self._size = len(self.names) if at_most is None else at_most
         self._leakages: dict[_Set, float] = {}
         self._expected: dict[tuple[_Set, _Set], float] = {}
-        # If they are few, all plans that the limits allow are tried.
+        # One more than the limit, to see whether all of them can be tried.
         self.plans = list(itertools.islice(self._plans(), MOST_PLANS + 1))
         self.exact = len(self.plans) <= MOST_PLANS
 
@@ -202,7 +202,7 @@ class _Requests:
         return len(plan) <= self._size and self.cost(plan) <= self._budget
 
     def _plans(self) -> Iterator[_Set]:
-        """Every plan allowed, the smaller first. Costs are not negative, so a plan is allowed only if its parts are."""
+        """Every allowed plan, smaller first. Costs are not negative, so a plan is allowed only if its parts are."""
         plans: list[tuple[int, ...]] = [()]
         while plans:
             yield from map(frozenset, plans)
@@ -238,9 +238,9 @@ class _Requests:
         return self._expected[uncertain, certain]
 
     def _after(self, asked: _Set, removed: _Set) -> float:
-        """The expected leakage if these are asked and those have removed their records.
+        """The expected leakage if the ``asked`` are still to answer and the ``removed`` have removed their records.
 
-        The answers come in one order, whatever the plan, so that plans have most of what is to be counted in common.
+        Answers are considered in the same order for every plan, so that plans share most of the cases.
         """
         if not asked:
             return self.leakage(removed)
@@ -253,15 +253,15 @@ class _Requests:
 
     @cached_property
     def _points(self) -> list[list[float]]:
-        """Evenly spread cases, one coordinate for each holder: plans meet the same luck, and are compared fairly."""
-        from scipy.stats import qmc  # takes a second to load, and few have so many requests to make
+        """Evenly spread cases, one coordinate for each holder: the same for all plans, so that they compare fairly."""
+        from scipy.stats import qmc  # takes a second to load, and few plans need it
 
-        # Shifted by half a cell, as the sequence begins at the corner.
+        # Shifted by half a cell, because the sequence begins at the corner.
         points = qmc.Sobol(len(self.names), scramble=False).random_base2(MOST_UNCERTAIN) + 0.5 / 2**MOST_UNCERTAIN
         return list(points.tolist())
 
     def best(self, plans: Iterable[_Set]) -> _Set:
-        """The plan with the least expected leakage; of equals the cheaper."""
+        """The plan with the least expected leakage; among equals, the cheapest."""
         best = _Set()
         for plan in plans:
             new, old = self.expected(plan), self.expected(best)
@@ -272,16 +272,16 @@ class _Requests:
     def worth(self, plan: _Set, place: int, *, per_cost: bool) -> float:
         """What one more request takes from the expected leakage."""
         reduction = self.expected(plan) - self.expected(plan | {place})
-        # Per cost makes sense of a reduction; of an increase the smallest is the best.
+        # Dividing by cost makes sense for a reduction; of increases, the smallest is best.
         if abs(reduction) <= _SAME:
             return 0.0  # rounding must not decide, not even where asking costs nothing
         return reduction / max(self.offers[place].cost, 1e-300) if per_cost and reduction > 0 else reduction
 
 
 def _grown(table: _Requests) -> _Set:
-    """Greedily, by reduction and by reduction per cost, from nothing and from the best pair.
+    """A plan grown greedily, by reduction and by reduction per cost, from nothing and from the best pair.
 
-    A step that does not lower the leakage is taken too: the next may, and the best plan on the way is kept.
+    A step that does not lower the leakage is taken too: the next may, and the best plan met on the way is kept.
     """
     places = range(len(table.names))
     seeds = {_Set(), table.best(filter(table.allow, map(_Set, itertools.combinations(places, 2))))}
@@ -297,11 +297,11 @@ def _grown(table: _Requests) -> _Set:
 
 
 def _order(table: _Requests, plan: _Set) -> list[int]:
-    """The requests of a plan, each time the one that lowers the expected leakage most per cost."""
+    """The requests of a plan, each the one that then lowers the expected leakage most per cost."""
     order: list[int] = []
     while left := sorted(plan.difference(order)):
         asked = _Set(order)
-        # Of equally good ones first what would help most if it succeeds with all the others.
+        # Among equals, first the one without which the rest of the plan would leave most.
         worth = {p: (table.worth(asked, p, per_cost=True), table.leakage(plan - {p})) for p in left}
         order.append(max(left, key=worth.__getitem__))
     return order

@@ -1,8 +1,8 @@
-"""Which attribute an adversary had best verify next: the paper's §4.3, asked without knowing the truth.
+"""Which attribute an adversary should verify next: the paper's §4.3, answered without knowing the truth.
 
 The adversary holds a composite record r_c and is as sure of it as L(r_c, r_e), where r_e is r_c with every doubt
-removed. Verifying an attribute raises its confidence to 1. A person reads the answer the other way round: this is what
-should not be confirmed to anybody.
+removed. Verifying an attribute raises its confidence to 1. For the person, the answer is what not to confirm to
+anybody.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from tacit.person.model.quadrature import nodes
 from tacit.person.model.records import Fact
 from tacit.person.model.units import unit_transform
 
-# What verifying costs: by label, or by attribute; None is the paper's 1 - confidence.
+# What verifying costs, by label or by attribute; None is the paper's 1 - confidence.
 Costs = Mapping[str, float] | Callable[[Attribute], float] | None
 
 BRUTE_FORCE = 15
 SEEDED = 100
 _TINY = 1e-300
 _SAME = 1e-13
-# Where E[exp(-tW)] is too small for a number its logarithm is cut off here.
+# Where E[exp(-tW)] underflows, its logarithm is cut off here.
 _UNDERFLOW = -690.0
 
 
@@ -64,7 +64,7 @@ class AttributeCheck:
 class VerificationPlan:
     """A set of attributes to verify within a budget, and how sure the adversary is before and after.
 
-    ``searched`` is "exact" if every set was tried. The gain of a check is its own, alone; the gain of the set is
+    ``searched`` is "exact" if every set was tried. The gain of a check is what it gains alone; the gain of the set is
     ``certainty_after - certainty``.
     """
 
@@ -79,9 +79,9 @@ def certainty(held: Record | Sequence[Record], *, labels: Labels | None = None) 
     """How sure an adversary is of a composite record: its leakage against itself without doubts, L(r_c, r_e).
 
     ``held`` is the composite record, or the records it is the union of (with the best confidence of each attribute).
-    Of a label with a single value r_e has the value the adversary trusts most, and the others speak against it. Values
-    that mean the same (synonyms) are one attribute; no credit is given for similar values, because two similar values
-    are two beliefs. In [0, 1]; 1 if nothing is in doubt.
+    For a label with a single value, r_e has the value the adversary trusts most, and the others count against it.
+    Values that mean the same (synonyms) are one attribute; no credit is given for similar values, because two similar
+    values are two beliefs. In [0, 1]; 1 if nothing is in doubt.
     """
     return _Belief(held, labels).value(frozenset())
 
@@ -102,10 +102,10 @@ def verify_next(
     Returns
     -------
     tuple of AttributeCheck
-        One for every base attribute whose confidence is below 1 (what is certain has nothing to gain and, at the
-        default cost, nothing to pay: 0/0). Of several copies of an attribute each would lift the composite record just
-        as far, so with the default cost only the copy with the best confidence is worth verifying; if a copy is
-        certain already, the others gain nothing.
+        One for every base attribute whose confidence is below 1 (a certain one has nothing to gain and, at the default
+        cost, nothing to pay: 0/0). Any of several copies of an attribute would raise the composite record equally, so
+        with the default cost only the copy with the best confidence is worth verifying; if a copy is already certain,
+        the others gain nothing.
 
     Guarantees
     ----------
@@ -120,7 +120,7 @@ def verify_within(
     """The set of attributes to verify that makes an adversary surest within a budget.
 
     The budget is the largest sum of costs; the rest is as for ``verify_next``. Exact for up to 15 attributes in doubt.
-    Beyond, greedily by gain per cost from every seed of at most two attributes (of the hundred most promising ones if
+    Beyond that, greedy by gain per cost from every seed of at most two attributes (among the hundred most promising if
     there are more): a good heuristic, as the certainty is monotone in the set and, unless a label with a single value
     is correlated with others, submodular.
     """
@@ -130,7 +130,7 @@ def verify_within(
     cheapest: dict[int, AttributeCheck] = {}
     for check in belief.checks(costs):
         fact = belief.fact_of[check.member, check.place]
-        # Every copy lifts the composite attribute equally far: only the cheapest is worth having.
+        # Every copy raises the composite attribute equally: only the cheapest is worth verifying.
         if check.gain > 0 and check.cost <= budget and (fact not in cheapest or check.cost < cheapest[fact].cost):
             cheapest[fact] = check
     prices = {fact: check.cost for fact, check in cheapest.items()}
@@ -156,7 +156,7 @@ def _price(costs: Costs, attribute: Attribute) -> float | None:
 
 
 class _Belief:
-    """A composite record as independent units, each with what it adds under the integral for L.
+    """A composite record as independent units, each with its terms in the integral for L.
 
     With t for the variable of 1/A = ∫exp(-tA)dt and (W, I) the weight held and the weight right in a unit, a unit is
     log φ(t) = log E[exp(-t(W + w_e))] and ψ(t) = E[I exp(-t(W + w_e))] / φ(t); both add over units, and
@@ -169,7 +169,7 @@ class _Belief:
         self._records = (held,) if isinstance(held, Record) else tuple(held)
         described = as_labels(None, labels)
         places: dict[Fact, int] = {}
-        # The composite's fact that an attribute of a base record is a copy of.
+        # By member and place, the fact of the composite that an attribute of a base record is a copy of.
         self.fact_of: dict[tuple[int, int], int] = {}
         self.confidence: list[float] = []
         self.weight: list[float] = []
@@ -187,7 +187,7 @@ class _Belief:
         self._values: dict[frozenset[int], float] = {}
 
     def _group(self, places: Mapping[Fact, int], labels: Labels) -> None:
-        """Sort the facts into parts (what excludes one another) and the parts into units (what shares a weight)."""
+        """Sort facts into parts (facts that exclude one another) and parts into units (parts that share a weight)."""
         group_of = {label: group for group in labels.correlated for label in group.labels}
         units: dict[object, dict[object, list[int]]] = {}
         shared: dict[object, float] = {}
@@ -209,8 +209,8 @@ class _Belief:
         # A part is held at most once, right or wrong; the shared weight counts as right and once more as wrong.
         most = 2 * math.fsum(max(part) for part in parts) + 3 * shared
         if least <= 0:
-            # A value that weighs nothing may be the reference's only one of its label; the smallest weight there is
-            # bounds the integrand where it matters, since a world without any weight has no credit either.
+            # A value that weighs nothing may be the only one of its label in the reference; the smallest positive
+            # weight bounds the integrand where it matters, since a world without any weight has no credit either.
             least = min((w for part in parts for w in part if w > 0), default=0.0)
         if least <= 0:
             return np.zeros(0), np.zeros(0)
@@ -251,7 +251,7 @@ class _Belief:
 
     @cached_property
     def _changes(self) -> NDArray[np.float64]:
-        """What verifying each fact, before anything else of its unit, adds."""
+        """What verifying each fact adds, if nothing else in its unit is verified."""
         facts = range(len(self.weight))
         return np.stack([self._change(self.unit_of[fact], frozenset((fact,))) for fact in facts])
 
@@ -259,11 +259,11 @@ class _Belief:
         return self.unit(place, verified) - self.unit(place, before)
 
     def with_each(self, verified: frozenset[int], facts: Sequence[int]) -> Vector:
-        """L with each of these facts verified besides, in one product."""
+        """L with each of these facts verified in addition, in one product."""
         changes = self._changes[facts]
         touched = {self.unit_of[fact] for fact in verified}
         for row, fact in enumerate(facts):
-            # Only of correlated labels can something be verified and something else still be open.
+            # Only in a unit of correlated labels can one fact be verified while another is still open.
             if (place := self.unit_of[fact]) in touched:
                 changes[row] = self._change(place, verified | {fact}, verified)
         return self._integral(self.total(verified) + changes)
@@ -276,7 +276,7 @@ class _Belief:
         return self._integrands[key]
 
     def _integrand(self, place: int, verified: frozenset[int]) -> Matrix:
-        """The unit beside itself without doubts: of each part the truth is what was verified, or is believed most."""
+        """The unit compared with itself without doubts: in each part, what was verified or is believed most is true."""
         parts, shared = self.units[place], self.shared[place]
         facts = [fact for part in parts for fact in part]
         confidence, weight = (np.array([row[fact] for fact in facts]) for row in (self.confidence, self.weight))
@@ -344,13 +344,13 @@ def _greedy(
 ) -> tuple[frozenset[int], float]:
     """Add the affordable fact with the best gain per cost until none is left.
 
-    ``finished`` are the sets already grown from: two seeds that meet go on together.
+    ``finished`` are the sets that were already extended: where two seeds meet, the search goes on only once.
     """
     value = belief.value(chosen)
     while chosen not in finished:
         finished[chosen] = value
         left = budget - math.fsum(prices[fact] for fact in chosen)
-        # What is verified excludes the other values of its label.
+        # A verified value excludes the other values of its label.
         facts = [fact for fact in prices if prices[fact] <= left and not belief.part_of[fact] & chosen]
         if not facts:
             break

@@ -1,4 +1,4 @@
-"""Adversaries: what somebody does with records before looking, what it costs, and what leaks to them."""
+"""Adversaries: what somebody does with records, what it costs, and what leaks to them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Operator = Callable[[Sequence[Record]], Iterable[Record]]
 
 @dataclass(frozen=True)
 class Cluster:
-    """Records an adversary takes for one person's, merged into one.
+    """Records that an adversary takes to be one person's, merged into one.
 
-    ``members`` are the places of the records, rising; ``links`` say why they are one, as a tree over the members;
-    ``sources`` says about each (label, value) which members hold it.
+    ``members`` are the places of the records, ascending; ``links`` say why they belong together, as a tree over the
+    members; ``sources`` says which members hold each (label, value).
     """
 
     record: Record
@@ -39,11 +39,11 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Holdings:
-    """What an adversary has after all steps. Clusters are merged when they are first looked at.
+    """What an adversary has after all steps. Clusters are merged when they are first needed.
 
-    ``records`` are those ``given`` after the steps that change values, and ``groups`` say which of them are one
-    person's, each record being in exactly one. ``kept`` are records and groups as fewer resolutions left them: whoever
-    joins in two ways still has what either of them made.
+    ``records`` are the ``given`` records after the steps that change values, and ``groups`` say which of them are one
+    person's; each record is in exactly one. ``kept`` are records and groups as fewer resolutions left them: an
+    adversary that joins in two ways still has the result of either.
     """
 
     given: tuple[Record, ...]
@@ -62,26 +62,26 @@ class Holdings:
 
     @property
     def candidates(self) -> tuple[Cluster, ...]:
-        """All that could be taken for the person: the clusters, then what was kept."""
+        """Everything that could be taken to be the person: the clusters, then what was kept."""
         return (*self.clusters, *self.kept_clusters(), *map(self._original, self._originals()))
 
     def kept_clusters(self, hopeful: Callable[[Record], bool] = lambda record: True) -> Iterator[Cluster]:
-        """The clusters of fewer resolutions, of those that have a record which may be ``hopeful``."""
+        """The clusters of fewer resolutions, if at least one of their records is ``hopeful``."""
         seen = {group.members: [self.records] for group in self.groups}
         for records, groups in self.kept:
             for group in groups:
                 others = seen.setdefault(group.members, [])
                 same = any(all(other[place] == records[place] for place in group.members) for other in others)
                 others.append(records)
-                # A record alone was kept as it was given, if at all.
+                # A single record is among the originals, if those are kept.
                 if len(group.members) > 1 and not same and any(hopeful(records[place]) for place in group.members):
                     yield self._merged(group, records)
 
     def about(self, reference: Reference) -> Iterator[Cluster]:
-        """The candidates that can have any leakage; most records of a table are other people's."""
+        """The candidates that can leak anything; most records of a table are other people's."""
         hopeful = _hopeful(reference, self.labels)
         for group in self.groups:
-            # Whatever a merged record holds, a member holds.
+            # A merged record holds nothing that no member holds.
             if any(hopeful(self.records[place]) for place in group.members):
                 yield self._merged(group)
         yield from self.kept_clusters(hopeful)
@@ -96,7 +96,7 @@ class Holdings:
         return Cluster(record, group.members, group.links, sources)
 
     def _originals(self) -> list[int]:
-        """Places of records kept as given, less those that are a cluster as they are."""
+        """Places of records kept as given, except those that are a cluster by themselves, unchanged."""
         if not self.keep_base:
             return []
         alone = {group.members[0] for group in self.groups if len(group.members) == 1}
@@ -125,17 +125,17 @@ class Adversary:
     ----------
     name : str
     steps : sequence of steps
-        In this order: `Normalise`, `Correct`, `Augment`, `Generalise`, `Resolve`, `Clusters`. A resolution sees values
-        as the steps before it left them; steps after it change values and leave the clusters, and a second resolution
-        starts from the clusters of the first.
+        Carried out in this order: `Normalise`, `Correct`, `Augment`, `Generalise`, `Resolve`, `Clusters`. A resolution
+        sees values as the steps before it left them; steps after it change values but not the clusters, and a second
+        resolution starts from the clusters of the first.
     merge : {"union", "consensus", "vote", "diluted"}
         What is written down for a cluster (see `tacit.person.resolve.merging.merge`). Matching always sees the union.
     keep_base : bool
-        The records as given stay, besides the clusters, and so does what fewer of several resolutions made:
-        whoever merges does not burn the originals. Then no step can lower the leakage below that of the records, and no
-        further resolution below that of those before it.
+        The original records are kept in addition to the clusters, and so are the results of fewer of several
+        resolutions: whoever merges does not burn the originals. Then no step can lower the leakage below that of the
+        records, and no further resolution below that of those before it.
     cost : Cost
-        Of the adversary as a whole, besides its steps'.
+        Of the adversary as a whole, in addition to that of its steps.
     """
 
     name: str
@@ -158,8 +158,8 @@ class Adversary:
     def rules(self) -> Rules | None:
         """The rules with which a `Resolver` over ``prepared`` records answers what-if questions for this adversary.
 
-        None if only running all steps again is right: there is not exactly one resolution, it is not R-Swoosh's, or a
-        step looks at all records at once.
+        None if all steps have to run again to get the right answer: there is not exactly one resolution, it is not
+        R-Swoosh's, or a step looks at all records at once.
         """
         grouping = [step for step in self.steps if isinstance(step, Grouping)]
         # A custom step, or a level taken from the records, may look at all records at once.
@@ -192,7 +192,7 @@ class Adversary:
         groups = stages[-1] if stages else [Group((place,), ()) for place in range(len(given))]
         kept: list[tuple[tuple[Record, ...], tuple[Group, ...]]] = []
         if self.keep_base and len(alone) > 1:
-            kept = [(_doubted(current, [one]), tuple(one[1])) for one in alone]
+            kept = [(_doubted(current, [resolution]), tuple(resolution[1])) for resolution in alone]
             kept += [(_doubted(current, alone[:n]), tuple(stages[n - 1])) for n in range(2, len(alone))]
         cost = self.cost_of(len(given))
         return Holdings(
@@ -221,7 +221,7 @@ class Adversary:
 
 
 def _doubted(records: tuple[Record, ...], resolutions: Sequence[tuple[Grouping, list[Group]]]) -> tuple[Record, ...]:
-    """The records as sure as the surest of the resolutions that put them where they are."""
+    """The records, each as certain as the most certain resolution that put it into its group."""
     sure = {
         place
         for step, groups in resolutions
@@ -249,10 +249,10 @@ class Exposure:
         Of the record with the largest leakage.
     greatest_recall : float
         The largest recall of any record the adversary holds. Under union merging a stronger resolution (more rules)
-        cannot lower it, though leakage may fall when wrong facts are gathered along; unless a label has a single true
-        value, where every further value makes the others doubtful.
+        cannot lower it, though leakage may fall when wrong facts are gathered too. The exception is a label with a
+        single true value, where every further value makes the others less certain.
     cluster : Cluster or None
-        The one with the largest leakage; of equals the one with fewest members. None if nothing leaks.
+        The one with the largest leakage; among equals, the one with fewest members. None if nothing leaks.
     """
 
     adversary: str
@@ -281,7 +281,7 @@ def leakage(
     reference : Reference
         The whole truth about the person.
     adversary : Adversary, function from records to records, or None
-        What is done with the records; None is nothing.
+        What is done with the records; None: nothing.
     weights, labels
         How labels are weighed, or weighed and compared.
 
@@ -317,7 +317,7 @@ def exposure(
     weights: Mapping[str, float] | None = None,
     labels: Labels | None = None,
 ) -> Exposure:
-    """What leaks to an adversary, with the record that leaks most; asked as :func:`leakage` is."""
+    """What leaks to an adversary, with the record that leaks most; parameters as for :func:`leakage`."""
     described = as_labels(weights, labels)
     holdings = adversary.holdings(tuple(records), described)
     comparer = Comparer(reference, described)
@@ -342,7 +342,7 @@ def ladder(
     weights: Mapping[str, float] | None = None,
     labels: Labels | None = None,
 ) -> tuple[Exposure, ...]:
-    """What leaks to each of several adversaries of all that is out, and at what cost, in their order."""
+    """What leaks to each of several adversaries who have all records, and at what cost, in their order."""
     if isinstance(records, Record) or isinstance(adversaries, Adversary):
         raise ArgumentError("a ladder takes a list of records and a list of adversaries: put [ ] around a single one")
     given = tuple(records)
@@ -351,7 +351,7 @@ def ladder(
 
 
 def _hopeful(reference: Reference, labels: Labels) -> Callable[[Record], bool]:
-    """A cheap test that is true of every record with any leakage."""
+    """A cheap test that every record with any leakage passes."""
     truth: dict[str, set[str]] = {}
     for label, value in reference:
         truth.setdefault(label, set()).add(labels[label].meant(value))

@@ -1,4 +1,4 @@
-"""Resolution of a whole set of records: which are one person's, and the links that say why."""
+"""Resolution of a whole set of records: which ones are one person's, and the links that say why."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tacit.person.resolve.merging import merge
 from tacit.person.resolve.resolver import Link, Resolver
 from tacit.person.resolve.rules import Facts, Key, Rules, facts_of
 
-# Whether merged records are matched again (as R-Swoosh does), or only base records are compared.
+# Whether merged records are matched again (as in R-Swoosh), or only base records are compared.
 Closure = Literal["swoosh", "components"]
 
-# A record with more keys than this for an alternative is found by its values.
+# A record with more keys than this for an alternative is found by its values instead.
 MOST_KEYS = 4096
 
 
 class Group(NamedTuple):
-    """Records that are one person's: their places, rising, and a tree of links that says why."""
+    """Records that are one person's: their places, ascending, and a tree of links that says why."""
 
     members: tuple[int, ...]
     links: tuple[Link, ...]
@@ -39,12 +39,12 @@ def matches(a: Record | Facts, b: Record | Facts, rules: Rules) -> bool:
 
 
 def r_swoosh(records: Sequence[Record], rules: Rules) -> list[frozenset[int]]:
-    """R-Swoosh as it stands in the literature: slow, every pair is compared; what the fast ones are held against.
+    """R-Swoosh as published: slow, because every pair is compared; the oracle for the fast versions.
 
     Returns
     -------
     list of frozenset of int
-        The places of the records of each cluster, clusters by their first record.
+        The places of the records of each cluster, clusters ordered by their first record.
 
     Notes
     -----
@@ -65,15 +65,15 @@ def r_swoosh(records: Sequence[Record], rules: Rules) -> list[frozenset[int]]:
 
 
 def fix_point(records: Sequence[Record], rules: Rules) -> list[frozenset[int]]:
-    """The clusters of `r_swoosh`, through an index of keys: time about linear in the records."""
+    """The clusters of `r_swoosh`, found through an index of keys in time roughly linear in the records."""
     return [frozenset(group.members) for group in groups(records, rules, "swoosh")]
 
 
 def components(records: Sequence[Record], rules: Rules) -> list[frozenset[int]]:
     """The connected components of the base records that match: merged records are not compared again.
 
-    Coarser rules than one label at a time can leave these finer than `fix_point`: what two records hold together may
-    match what neither matches alone.
+    With rules that combine labels, these can be finer than `fix_point`: two merged records may match a third that
+    neither matches alone.
     """
     return [frozenset(group.members) for group in groups(records, rules, "components")]
 
@@ -81,9 +81,9 @@ def components(records: Sequence[Record], rules: Rules) -> list[frozenset[int]]:
 def groups(
     records: Sequence[Record], rules: Rules, closure: Closure = "swoosh", earlier: Sequence[Group] = ()
 ) -> list[Group]:
-    """The clusters with the links that made them, by their first record.
+    """The clusters with the links that made them, ordered by their first record.
 
-    With groups from ``earlier`` these are matched in place of the records, each as the union of its members; none of
+    If there are ``earlier`` groups, they are matched instead of the records, each as the union of its members; none of
     them is split.
     """
     if closure not in get_args(Closure):
@@ -106,7 +106,7 @@ def unions(records: Sequence[Record], groups: Iterable[Group]) -> tuple[Record, 
 
 
 def _between_members(link: Link, records: Sequence[Record], groups: Sequence[Group]) -> Link:
-    """A link between groups as one between the members of each that speak of most of its labels."""
+    """A link between groups as a link between the member of each that has most of the link's labels."""
     wanted = set(link.labels)
     ends = [
         max(groups[end].members, key=lambda place: len(wanted.intersection(a.label for a in records[place])))
@@ -116,9 +116,9 @@ def _between_members(link: Link, records: Sequence[Record], groups: Sequence[Gro
 
 
 def forest(n: int, links: Iterable[Link]) -> list[Group]:
-    """The groups that links make of n records, by their first record.
+    """The groups that links make of n records, ordered by their first record.
 
-    A link between records that are together already is dropped, so that the links of a group are a tree.
+    A link between records that are already together is dropped, so that the links of a group are a tree.
     """
     above = list(range(n))
 
@@ -144,7 +144,7 @@ def forest(n: int, links: Iterable[Link]) -> list[Group]:
 
 
 def _agreements(records: Sequence[Record], rules: Rules) -> Iterator[Link]:
-    """A link from every record to the first with the same key: enough to connect all that match, and never pairs.
+    """A link from every record to the first with the same key: enough to connect all matches without listing pairs.
 
     Records with very many keys are compared by their values instead.
     """
@@ -166,7 +166,7 @@ def agreements(keys: Iterable[Iterable[Key]]) -> Iterator[tuple[int, int, Key]]:
 
 
 def _wide_agreements(records: Sequence[Record], rules: Rules, wide: Iterable[tuple[int, int]]) -> Iterator[Link]:
-    """Links from records that are wide for an alternative to all that share a value of each of its labels."""
+    """Links from records that are wide for an alternative to all records that share a value of each of its labels."""
     holders: dict[Fact, list[int]] = {}
     for place, record in enumerate(records):
         for label, values in rules.values(record).items():

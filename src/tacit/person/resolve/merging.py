@@ -17,24 +17,24 @@ def merge(records: Sequence[Record], policy: Policy = "union", labels: Mapping[s
     Parameters
     ----------
     records : sequence of Record
-        At least one. A single record stays as it is, whatever the policy.
+        At least one. A single record is returned unchanged, whatever the policy.
     policy : {"union", "consensus", "vote", "diluted"}
-        - ``"union"``: every fact, with its best confidence (the paper's).
-        - ``"consensus"``: of a label with a single true value only the value with most votes, with its best
+        - ``"union"``: every fact, with its best confidence (as in the paper).
+        - ``"consensus"``: for a label with a single true value, only the value with the most votes, with its best
           confidence; union for other labels. A vote counts as much as its confidence; ties go to the value with the
-          better best confidence, then to the first in the alphabet.
+          higher best confidence, then to the first in alphabetical order.
         - ``"vote"``: values of a label with a single true value keep their share of the votes times their best
           confidence; union for other labels.
-        - ``"diluted"``: each value of any label with its mean confidence over the records that say anything of the
-          label: what is known about one member of a class (of a k-anonymous table) taken at random.
+        - ``"diluted"``: each value of any label with its mean confidence over the records that have the label: what is
+          known about a random member of a class (of a k-anonymous table).
     labels : mapping from label to Label
         Which labels have a single true value.
 
     Guarantees
     ----------
-    The facts and confidences do not depend on the order of the records (means up to rounding). All policies but
-    ``"diluted"`` keep, for labels that are not single, what union keeps; no policy adds a fact or raises a confidence
-    above union's.
+    The facts and confidences do not depend on the order of the records (means up to rounding). For labels that are not
+    single, all policies except ``"diluted"`` keep what union keeps; no policy adds a fact or raises a confidence above
+    union's.
     """
     if policy not in get_args(Policy):
         raise ArgumentError(f"no merge policy '{policy}': choose {', '.join(get_args(Policy))}")
@@ -52,11 +52,11 @@ def merge(records: Sequence[Record], policy: Policy = "union", labels: Mapping[s
             said.setdefault(label, {}).setdefault(value, []).append(confidence)
     merged: list[Attribute] = []
     for label, votes in said.items():
-        # Labels may be a plain mapping, which knows only the labels that were described.
+        # Labels may be a plain mapping, which has only the labels that were described.
         single = label in described and described[label].single
         if policy == "diluted":
-            # Rounding must not lift a mean above the largest.
-            kept = {value: min(max(given), sum(given) / speakers[label]) for value, given in votes.items()}
+            # Rounding must not lift a mean above the maximum.
+            kept = {value: min(max(cast), sum(cast) / speakers[label]) for value, cast in votes.items()}
         else:
             kept = (_OF_ONE[policy] if single else _best)(votes)
         merged.extend(Attribute(label, value, confidence) for value, confidence in kept.items())
@@ -67,7 +67,7 @@ _Votes = dict[str, list[float]]
 
 
 def _best(votes: _Votes) -> dict[str, float]:
-    return {value: max(given) for value, given in votes.items()}
+    return {value: max(cast) for value, cast in votes.items()}
 
 
 def _consensus(votes: _Votes) -> dict[str, float]:
@@ -76,9 +76,9 @@ def _consensus(votes: _Votes) -> dict[str, float]:
 
 
 def _vote(votes: _Votes) -> dict[str, float]:
-    cast = sum(sum(given) for given in votes.values())
-    return {value: max(given) * (sum(given) / cast if cast > 0 else 0.0) for value, given in votes.items()}
+    total = sum(sum(cast) for cast in votes.values())
+    return {value: max(cast) * (sum(cast) / total if total > 0 else 0.0) for value, cast in votes.items()}
 
 
-# What becomes of the values of a label with a single true value; of other labels all are kept.
+# What becomes of the values of a label with a single true value; other labels keep all of theirs.
 _OF_ONE: dict[str, Callable[[_Votes], dict[str, float]]] = {"union": _best, "consensus": _consensus, "vote": _vote}

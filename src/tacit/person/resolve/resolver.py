@@ -1,4 +1,4 @@
-"""An incremental resolver: records come one by one, and the last ones can be taken back."""
+"""An incremental resolver: records are added one by one, and the last ones can be taken back."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tacit.person.resolve.rules import Facts, Key, Rules, facts_of
 class Link(NamedTuple):
     """Two records were joined because values of these labels agree.
 
-    Where the values had been gathered from several records, each side is the one that carries most of them. A link
-    without labels was brought from elsewhere.
+    Where the values had been gathered from several records, each side is the record that carries most of them. A link
+    without labels comes from outside.
     """
 
     left: int
@@ -32,7 +32,7 @@ _Values = dict[str, dict[str, int]]
 
 @dataclass
 class Resolved:
-    """One cluster: each fact with its best confidence, the records in it, and why they are one (a tree of links)."""
+    """One cluster: each fact with its best confidence, the records in it, and why they belong together (a tree)."""
 
     facts: dict[Fact, float] = field(repr=False)
     members: list[int]
@@ -40,7 +40,7 @@ class Resolved:
     values: _Values = field(repr=False)
 
     def copy(self) -> Resolved:
-        """What it is now, which later records do not change, without what it is found by."""
+        """A snapshot that later records do not change, without the values used for matching."""
         return Resolved(dict(self.facts), list(self.members), list(self.links), {})
 
 
@@ -57,7 +57,7 @@ class _Absorption:
 
 @dataclass(repr=False)
 class _Addition:
-    """All that one call of ``add`` did, in order, so that it can be taken back."""
+    """Everything that one call of ``add`` did, in order, so that it can be undone."""
 
     cluster: int
     keys: list[Key] = field(default_factory=list)
@@ -75,21 +75,21 @@ class Resolver:
         When records match.
     wide : int
         A merged record with more keys than this for one alternative (a thousand names times a thousand cards, because
-        everybody left the same telephone number) is found by its values and not by keys. Changes time, not results.
+        everybody left the same telephone number) is found by its values, not by keys. Affects time, not results.
 
     Attributes
     ----------
     clusters : dict from cluster to Resolved
-        These are the resolver's own: look, do not change.
+        The resolver's own objects: read them, do not change them.
     absorbed : tuple of int
-        The clusters that were there before the last ``add`` and are now one.
+        The clusters that existed before the last ``add`` and were joined by it.
 
     Notes
     -----
-    **Guarantee.** After any records in any order the clusters are those of R-Swoosh with union merging. What was
-    resolved before is a fix-point, so only the cluster of the new record can change: its keys are looked up, owners are
-    absorbed, and what is new is looked up again. The smaller cluster always moves into the larger, so that an ``add``
-    costs about the size of what is new. ``undo`` restores exactly what was there.
+    **Guarantee.** After any records in any order, the clusters are those of R-Swoosh with union merging. What was
+    resolved before is a fix-point, so only the cluster of the new record can change: its keys are looked up, their
+    owners are absorbed, and what is new is looked up again. The smaller cluster always moves into the larger, so an
+    ``add`` costs about the size of what is new. ``undo`` restores exactly the previous state.
 
     Examples
     --------
@@ -170,11 +170,11 @@ class Resolver:
         self.absorbed = ()
 
     def settle(self) -> None:
-        """Forget how to undo what was added so far."""
+        """Make what was added so far permanent: it can no longer be undone."""
         self._log.clear()
 
     def peek(self, record: Record | Facts, member: int | None = None) -> Resolved:
-        """The cluster a record would end in; the resolver stays as it is. With a query, this is dipping."""
+        """The cluster a record would end up in; the resolver does not change. With a query, this is dipping."""
         before = self.absorbed
         result = self.clusters[self.add(record, member)].copy()
         self.undo()
@@ -182,7 +182,7 @@ class Resolver:
         return result
 
     def _find(self, cluster: int) -> int:
-        # No path compression: undo must find the pointers as they were. Smaller into larger keeps the way short.
+        # No path compression, because undo needs the original pointers. Merging smaller into larger keeps paths short.
         while cluster in self._forward:
             cluster = self._forward[cluster]
         return cluster
@@ -194,7 +194,7 @@ class Resolver:
                 done.held.append(fact)
 
     def _hits(self, home: int, fresh: list[Fact], done: _Addition) -> dict[int, Link]:
-        """The clusters that match the home through facts that are fresh in it, each with the reason."""
+        """The clusters that match the home cluster through facts that are new in it, each with the reason."""
         new: dict[str, list[str]] = {}
         for label, value in fresh:
             new.setdefault(label, []).append(value)
@@ -216,7 +216,7 @@ class Resolver:
         return hits
 
     def _widely(self, home: int, place: int, fresh: list[Fact], hits: dict[int, Link], done: _Addition) -> bool:
-        """Look among the wide clusters of an alternative; if the home is wide itself, look at who holds its values."""
+        """Try the wide clusters of an alternative; if the home cluster is wide too, try all holders of its values."""
         labels, values = self.rules.alternatives[place], self.clusters[home].values
         wide = {self._find(cluster) for cluster in self._wide[place]}
         for other in wide:
@@ -255,14 +255,14 @@ class Resolver:
         return Link(min(ends), max(ends), labels)
 
     def _merge(self, home: int, hits: dict[int, Link], done: _Addition) -> tuple[int, list[Fact]]:
-        """Merge the home with all it matches; the largest stays, and what is fresh in it is returned."""
+        """Merge the home cluster with all it matches; the largest stays, and what is new in it is returned."""
         group = [*hits, home]
         kept = max(group, key=lambda cluster: len(self.clusters[cluster].facts))
         fresh: list[Fact] = []
         links = list(hits.values())
         for other in group:
             if other != kept:
-                # Each absorption brings one of the links, so that a cluster has one link less than members.
+                # Each absorption brings one of the links, so that a cluster has one link fewer than members.
                 fresh.extend(self._absorb(kept, other, links.pop(0), done))
         self._hold(kept, fresh, done)
         return kept, fresh
@@ -319,7 +319,7 @@ def _combinations(values: _Values, new: dict[str, list[str]], labels: tuple[str,
             if position == place:
                 sides.append(new[name])
             elif position < place and name in new:
-                # Combinations with a new value further left were given already.
+                # Combinations with a new value further left were yielded earlier.
                 brought = set(new[name])
                 sides.append([value for value in values[name] if value not in brought])
             else:

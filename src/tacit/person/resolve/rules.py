@@ -1,4 +1,4 @@
-"""Rules of matching: when an adversary takes two records for the same person's."""
+"""Matching rules: when an adversary takes two records to be the same person's."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ Key = tuple[int | str, ...]
 
 
 def facts_of(record: Record | Facts) -> Facts:
-    """The facts of a record, or of a merged record that is a mapping already."""
+    """The facts of a record, or of a merged record, which already is a mapping."""
     return record.confidences if isinstance(record, Record) else record
 
 
 @dataclass(frozen=True, init=False)
 class Rules:
-    """Two records match if for one of the alternatives they share a value of every label in it.
+    """Two records match if, for at least one alternative, they share a value of every label in it.
 
     Parameters
     ----------
     alternatives : iterable of iterables of labels
-        An OR of ANDs: ``[["name", "card"], ["name", "phone"], ["email"]]``. A label alone may stand without its list.
+        An OR of ANDs: ``[["name", "card"], ["name", "phone"], ["email"]]``. A single label needs no list around it.
     min_confidence : float
         Only values held with at least this confidence count, on both sides. A confidence of 0 never counts.
 
     Notes
     -----
-    With union merging (each fact with its best confidence) a merged record keeps every value that counts, so that it
-    matches whatever its parts matched; resolution then has one result, in whatever order records come.
+    With union merging (each fact with its best confidence) a merged record keeps every value that counts, so it
+    matches whatever its parts matched; resolution then has one result, whatever the order of the records.
     """
 
     alternatives: tuple[tuple[str, ...], ...]
@@ -46,8 +46,8 @@ class Rules:
 
     def __init__(self, alternatives: Iterable[Iterable[str] | str], min_confidence: float = 0.0) -> None:
         distinct: list[tuple[str, ...]] = []
-        for place, given in enumerate(alternatives, start=1):
-            labels = (given,) if isinstance(given, str) else tuple(given)
+        for place, alternative in enumerate(alternatives, start=1):
+            labels = (alternative,) if isinstance(alternative, str) else tuple(alternative)
             if not labels or not all(isinstance(label, str) and label for label in labels):
                 raise ArgumentError(f"rule {place} names no label: give a list of labels such as ['name', 'card']")
             if len(set(labels)) != len(labels):
@@ -66,7 +66,7 @@ class Rules:
 
     @cached_property
     def single_labels_only(self) -> bool:
-        """No alternative is an AND: what base records share is already all that merged records share."""
+        """Whether no alternative is an AND; then merged records match nothing that their base records do not."""
         return all(len(labels) == 1 for labels in self.alternatives)
 
     def counts(self, confidence: float) -> bool:
@@ -74,7 +74,7 @@ class Rules:
         return confidence > 0.0 and confidence >= self.min_confidence
 
     def values(self, record: Record | Facts) -> dict[str, list[str]]:
-        """The values that count, by label, of the labels that matter."""
+        """The values that take part in matching, by label."""
         values: dict[str, list[str]] = {}
         wanted, least = self._wanted, self.min_confidence
         for (label, value), confidence in facts_of(record).items():
@@ -87,9 +87,9 @@ class Rules:
         return frozenset(self.labels)
 
     def keys(self, record: Record | Facts, most: float = math.inf) -> Iterator[Key]:
-        """What the record can be found by: two records match exactly if they have a key in common.
+        """What the record can be found by: two records match if and only if they have a key in common.
 
-        Alternatives of which it has more than ``most`` keys are left out; ``wide`` names them.
+        Alternatives with more than ``most`` keys are left out; ``wide`` names them.
         """
         values = self.values(record)
         for place, labels in enumerate(self.alternatives):
@@ -98,10 +98,10 @@ class Rules:
                     yield (place, *combination)
 
     def wide(self, record: Record | Facts, most: float) -> list[int]:
-        """The alternatives of which the record has more than ``most`` keys: a thousand names times a thousand cards."""
+        """The alternatives with more than ``most`` keys: a thousand names times a thousand cards."""
         values = self.values(record)
         return [place for place, labels in enumerate(self.alternatives) if self._combinations(values, labels) > most]
 
     def _combinations(self, values: Mapping[str, list[str]], labels: tuple[str, ...]) -> float:
-        # An alternative of one label has as many keys as values, which are there anyway.
+        # An alternative with one label has as many keys as values, so it is never too many.
         return math.prod(len(values.get(label, ())) for label in labels) if len(labels) > 1 else 0

@@ -1,4 +1,4 @@
-"""The operations an adversary is made of: correct, add, coarsen, and find the records of one person."""
+"""The operations of an adversary: normalise, correct, augment, generalise, and find the records of one person."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Step(Protocol):
         """What it costs."""
 
     def apply(self, records: Sequence[Record], labels: Labels) -> tuple[Record, ...]:
-        """The records after it."""
+        """The records after the step."""
 
 
 # What becomes of one attribute.
@@ -53,7 +53,7 @@ _Change = Callable[[Attribute], Iterable[Attribute]]
 
 
 class Rewording:
-    """A step that changes each attribute by itself; what falls together keeps the better confidence."""
+    """A step that changes each attribute by itself; attributes that become equal keep the best confidence."""
 
     def _change(self, records: Sequence[Record], labels: Labels) -> _Change:
         raise NotImplementedError
@@ -76,12 +76,12 @@ def _reworded(record: Record, change: _Change) -> Record:
 
 
 def _valued(label: str, value_of: Callable[[str], str]) -> _Change:
-    """Values of one label replaced."""
+    """A change that replaces the values of one label."""
     return lambda held: (held._replace(value=value_of(held.value)) if held.label == label else held,)
 
 
 class _Lookup:
-    """A table from values of a label, looked up as they are, and by values in normal form in theirs."""
+    """A table keyed by values of a label, which are found as written or by their normal form."""
 
     def __init__(self, table: Mapping[str, str], label: str, labels: Labels) -> None:
         self._table = table
@@ -94,9 +94,9 @@ class _Lookup:
 
 @dataclass(frozen=True)
 class Normalise(Rewording):
-    """Write values in their normal form (`Label.meant`), of these labels or of all: Influenza as Flu.
+    """Write values of these labels, or of all, in their normal form (`Label.meant`): Influenza as Flu.
 
-    Suppressed values (11*) stay as they are.
+    Suppressed values (11*) are not changed.
     """
 
     labels: tuple[str, ...] | None = None
@@ -106,7 +106,7 @@ class Normalise(Rewording):
         wanted = None if self.labels is None else frozenset(self.labels)
 
         def change(attribute: Attribute) -> tuple[Attribute]:
-            # The normal form of a suppressed value may be another value: the digits of 11* are 11.
+            # The normal form of a suppressed value may be a different value: the digits of 11* are 11.
             if (wanted is not None and attribute.label not in wanted) or is_suppressed(attribute.value):
                 return (attribute,)
             return (attribute._replace(value=labels[attribute.label].meant(attribute.value)),)
@@ -118,7 +118,7 @@ class Normalise(Rewording):
 class Correct(Rewording):
     """Replace wrong values of a label by right ones.
 
-    A value that is in its normal form also finds an entry whose normal form it is, so that `Normalise` may come before.
+    A value in normal form also finds an entry that has this normal form, so `Normalise` may come first.
     """
 
     label: str
@@ -132,9 +132,9 @@ class Correct(Rewording):
 
 @dataclass(frozen=True)
 class Augment(Rewording):
-    """Add what a table knows: for a value of one label the value of another (the zip code of an address).
+    """Add what a table knows: for a value of one label, the value of another (the zip code of an address).
 
-    The added attribute is as certain as the given one times the table's confidence. Values are looked up as in
+    The confidence of the added attribute is that of the given one times the table's. Values are looked up as in
     `Correct`.
     """
 
@@ -166,16 +166,16 @@ class Augment(Rewording):
 class Generalise(Rewording):
     """Write the exact values of a label as coarsely as a published table does, so records join on it.
 
-    Covering is no equivalence (11* covers 111 and 112, which differ), so that matching never does it by itself: the
-    finer side is brought to the level of the coarser first. The exact value is replaced, as in the paper.
+    Covering is not an equivalence (11* covers 111 and 112, which differ), so matching never does this by itself: the
+    finer side is first brought to the level of the coarser. The exact value is replaced, as in the paper.
 
     Parameters
     ----------
     label : str
     level : int, callable or None
         How many characters stay (2 writes 111 as 11*, and 11* stays); or a function from exact to coarse value; or
-        None: the suppressed value among the records that covers the exact one, of several the one that covers fewest
-        of the exact values there. A value that nothing covers stays.
+        None: the suppressed value in the records that covers the exact one or, if there are several, the one that
+        covers the fewest exact values in the records. A value that nothing covers stays.
     """
 
     label: str
@@ -208,14 +208,14 @@ class Generalise(Rewording):
 
 
 def _cut(value: str, level: int) -> str:
-    # A range or a set is not a row of characters of which some could be starred.
+    # The characters of a range or a set cannot be starred one by one.
     if is_suppressed(value) and value.strip()[0] in "<>≥≤[({":
         return value
     return value[:level] + "*" * (len(value) - level)
 
 
 class Grouping:
-    """A step that finds the records of one person and leaves their values."""
+    """A step that finds the records of one person and does not change their values."""
 
     def groups(self, records: Sequence[Record], earlier: Sequence[Group] = ()) -> list[Group]:
         """Which records are one person's, and why; groups found earlier stay together."""
@@ -223,11 +223,11 @@ class Grouping:
 
     @property
     def doubts(self) -> bool:
-        """Whether records are put together that may be two people's."""
+        """Whether the step may put records of two people together."""
         return False
 
     def doubted(self, records: tuple[Record, ...]) -> tuple[Record, ...]:
-        """The records as sure as it is that they belong where they were put; as they are, where nobody doubts it."""
+        """The records, as certain as it is that they belong to their group; unchanged if that is not in doubt."""
         return records
 
     def apply(self, records: Sequence[Record], labels: Labels) -> tuple[Record, ...]:
@@ -261,12 +261,12 @@ class Resolve(Grouping):
 
 @dataclass(frozen=True)
 class Clusters(Grouping):
-    """Clusters brought from elsewhere: of Splink, Zingg, Senzing, or the truth.
+    """Clusters made elsewhere: by Splink, Zingg or Senzing, or the true ones.
 
     Parameters
     ----------
     ids : mapping from a record's name to a cluster, or a sequence with one for each record
-        A record without one, or with None, stays alone.
+        A record without a cluster, or with None, stays alone.
     """
 
     ids: Mapping[str, Hashable] | Sequence[Hashable] = field(repr=False)
@@ -278,7 +278,7 @@ class Clusters(Grouping):
         return forest(len(records), itertools.chain(before, self.links(records)))
 
     def links(self, records: Sequence[Record]) -> Iterator[Link]:
-        """From each record to the one before it in its cluster."""
+        """A link from each record to the previous one in its cluster."""
         if isinstance(self.ids, Mapping):
             ids = [self.ids.get(record.name) for record in records]
         else:

@@ -24,7 +24,8 @@ from tacit.person.resolve.steps import Clusters, Grouping, Resolve
 @dataclass(frozen=True)
 class Standing:
     """What an adversary has made of its records: each as the resolution has ``seen`` it, and as it is ``written`` when
-    merged; and for the members of each cluster the leakage of its merged record, clusters by their first record."""
+    merged; and by the members of each cluster, the leakage of its merged record, clusters ordered by their first
+    record."""
 
     seen: Sequence[Record]
     written: Sequence[Record]
@@ -32,15 +33,15 @@ class Standing:
 
 
 class WhatIf:
-    """What an adversary who has these records would learn if there were others, or fewer.
+    """What an adversary who has these records would learn if there were more of them, or fewer.
 
-    Without a reference there are dips and no leakages; recall counts ``beta`` times as much as precision.
+    Without a reference there are dips but no leakages; recall counts ``beta`` times as much as precision.
 
     Notes
     -----
-    **Guarantee.** Every leakage is that of `tacit.person.leakage` on the changed records. Where the
-    adversary resolves by rules to the fix-point, a change touches only the clusters of the records in question: they
-    alone are resolved, merged under the adversary's policy and measured again. Other adversaries start anew.
+    **Guarantee.** Every leakage is that of `tacit.person.leakage` on the changed records. Where the adversary resolves
+    by rules to the fix-point, a change touches only the clusters of the records in question: only they are resolved,
+    merged under the adversary's policy and measured again. Other adversaries start afresh.
 
     Examples
     --------
@@ -74,7 +75,7 @@ class WhatIf:
         adversary: Adversary | Operator | None,
         labels: Labels | None,
     ) -> WhatIf:
-        """The records in the adversary's hands; what is in somebody's hands already stays there."""
+        """A what-if over the records and adversary; a `WhatIf` is returned unchanged, with its own."""
         return records if isinstance(records, WhatIf) else cls(records, reference, adversary, labels)
 
     def __len__(self) -> int:
@@ -85,17 +86,17 @@ class WhatIf:
 
     @property
     def records(self) -> Sequence[Record]:
-        """The records as given, then those that were added."""
+        """The original records, then those that were added."""
         return self._hands.given
 
     @property
     def leakage(self) -> float:
-        """The leakage as things stand."""
+        """The current leakage."""
         self._check_measured()
         return self._hands.leakage()
 
     def add(self, record: Record) -> float:
-        """Add a record, until it is undone, and return the leakage; its place is the last."""
+        """Add a record at the last place, until it is undone, and return the leakage."""
         self._check_measured()
         self._hands.add(record)
         return self._hands.leakage()
@@ -115,7 +116,7 @@ class WhatIf:
 
     @contextmanager
     def adding(self, records: Iterable[Record]) -> Iterator[None]:
-        """These records are there too, until the block ends."""
+        """Add these records until the block ends."""
         self._check_measured()
         more = tuple(records)
         self._hands.expect(more)
@@ -140,7 +141,7 @@ class WhatIf:
         return self.dips(query)[0]
 
     def dips(self, query: Record) -> tuple[Cluster, ...]:
-        """What the query ends up merged with, then what fewer of several resolutions merge it with, if that is kept."""
+        """What the query is merged with, then what fewer of several resolutions merge it with, if those are kept."""
         self._hands.expect((query,))
         return self._hands.dips(query)
 
@@ -172,13 +173,13 @@ def _hands(
     if any(isinstance(step, Grouping) for step in who.steps):
         rules = who.rules
     else:
-        # Whoever resolves nothing has rules that match nothing, unless a step looks at all records at once.
+        # An adversary that resolves nothing gets rules that match nothing, unless a step looks at all records at once.
         rules = replace(who, steps=(*who.steps, Resolve(Rules([])))).rules
     return _Anew(given, meter, who, labels) if rules is None else _Resolved(given, meter, who, rules, labels)
 
 
 class _Anew:
-    """An adversary that must start anew for every question."""
+    """An adversary that must start afresh for every question."""
 
     def __init__(self, given: Sequence[Record], meter: _Meter, adversary: Adversary | Operator, labels: Labels) -> None:
         self.given = list(given)
@@ -218,7 +219,8 @@ class _Anew:
         if not isinstance(adversary, Adversary):
             raise ArgumentError("the adversary is a function, which does not say what merged: give an Adversary")
         holdings = adversary.holdings([*self.given, query], self._labels)
-        return tuple(one for one in (*holdings.clusters, *holdings.kept_clusters()) if place in one.members)
+        clusters = (*holdings.clusters, *holdings.kept_clusters())
+        return tuple(cluster for cluster in clusters if place in cluster.members)
 
     def standing(self) -> Standing:
         assert isinstance(self._adversary, Adversary)
@@ -228,7 +230,7 @@ class _Anew:
         return Standing(seen, holdings.records, values)
 
     def _over(self, places: Sequence[int]) -> Adversary | Operator:
-        """The adversary, with clusters that are given by place moved to the places of these records."""
+        """The adversary, with clusters that are listed by place restricted to the places of these records."""
         if not isinstance(self._adversary, Adversary):
             return self._adversary
         steps = [_moved(step, places) if isinstance(step, Clusters) else step for step in self._adversary.steps]
@@ -239,7 +241,7 @@ def _moved(step: Clusters, places: Sequence[int]) -> Clusters:
     ids = step.ids
     if not isinstance(ids, Sequence):
         return step
-    # A record that came later was not seen by whoever made the clusters: it stays alone.
+    # Whoever made the clusters did not see a record that was added later: it stays alone.
     return replace(step, ids=[ids[place] if place < len(ids) else None for place in places])
 
 
@@ -247,7 +249,7 @@ def _moved(step: Clusters, places: Sequence[int]) -> Clusters:
 class _Entry:
     """What the steps make of a record: as the resolution sees it, and as it is merged.
 
-    The ``token`` is a number for what it says, negative if nothing of it is right.
+    The ``token`` is a number that stands for its contents, negative if nothing in it is right.
     """
 
     token: int
@@ -267,7 +269,7 @@ class _Frame:
 
 
 class _Resolved(_Anew):
-    """An adversary that resolves by rules: a resolver keeps the clusters, only what is touched is measured again."""
+    """An adversary that resolves by rules: a resolver keeps the clusters, and only changed ones are measured again."""
 
     _adversary: Adversary
 
@@ -290,7 +292,7 @@ class _Resolved(_Anew):
         self._frames: list[_Frame] = []
         self._home: dict[int, int] | None = None
         values = {cluster: self._cluster_value(cluster) for cluster in self._resolver.clusters if meter.ready}
-        # Sorted once: a question hides the few clusters it touches and looks for the first that is not hidden.
+        # Sorted once: a question hides the few clusters it touches and takes the first that is not hidden.
         self._order = sorted(values.items(), key=lambda item: -item[1])
         alone = enumerate(map(meter.of, self.given)) if adversary.keep_base and meter.ready else ()
         self._alone = sorted(alone, key=lambda item: -item[1])
@@ -361,7 +363,7 @@ class _Resolved(_Anew):
         return self._home
 
     def _split(self, cluster: int, gone: frozenset[int]) -> float:
-        """The leakage of what is left of a cluster, resolved again: resolution only ever joins more with more."""
+        """The leakage of what is left of a cluster, resolved again: fewer records never join with other clusters."""
         left = sorted(member for member in self._resolver.clusters[cluster].members if member not in gone)
         key = tuple(sorted(self._tokens[member] for member in left))
         if key not in self._splits:
@@ -369,10 +371,10 @@ class _Resolved(_Anew):
         return self._splits[key]
 
     def _parts(self, left: Sequence[int]) -> list[list[int]]:
-        """The clusters of some of the records.
+        """The clusters that these records fall into.
 
-        First by the keys of the base records, which are known: what is left of a cluster mostly still hangs together.
-        Only what does not is merged and matched again. So is what has too many keys.
+        First by the keys of the base records, which are known: what is left of a cluster usually still holds together.
+        Only what does not is merged and matched again; so are records with too many keys.
         """
         entries = [self._entries[member] for member in left]
         agreed = agreements(map(self._keys, entries))
@@ -401,9 +403,9 @@ class _Resolved(_Anew):
         return Standing(seen, written, {members: self._value(members) for members in clusters})
 
     def _value(self, members: Sequence[int], cluster: int | None = None) -> float:
-        """The leakage of some records merged; of a cluster as it stands the resolver may know what it holds."""
+        """The leakage of these records merged; for an existing ``cluster`` the resolver may have the merged facts."""
         key = tuple(sorted([self._tokens[member] for member in members]))
-        # No policy adds a fact, so where no record says anything right, the merged one does not.
+        # No policy adds a fact: if no record says anything right, neither does the merged one.
         if not key or key[-1] < 0:
             return 0.0
         if key not in self._measured:
@@ -417,7 +419,7 @@ class _Resolved(_Anew):
         if cluster is None or self._late or self._adversary.merge != "union":
             written = [self._entries[member].written for member in sorted(members)]
             return merge(written, self._adversary.merge, self._labels)
-        # The resolver keeps the union up to date: no need to go through a thousand members for one more.
+        # The resolver keeps the union up to date: no need to go through a thousand members to add one.
         facts = self._resolver.clusters[cluster].facts.items()
         return Record.trusted(Attribute(label, value, confidence) for (label, value), confidence in facts)
 
@@ -432,7 +434,7 @@ class _Meter:
         self._leakages: dict[tuple[Attribute, ...], float] = {}
 
     def of(self, record: Record) -> float:
-        """The leakage of one record, remembered."""
+        """The leakage of one record, cached."""
         leakage = self._leakages.get(record.attributes)
         if leakage is None:
             leakage = self._leakages[record.attributes] = self.measure(record)
@@ -445,5 +447,5 @@ class _Meter:
 
     def hopeful(self, record: Record) -> bool:
         """Whether the record can have any leakage."""
-        # A hit without credit of its own may be right about what correlated labels share.
+        # A hit without credit of its own may still be right about the weight that correlated labels share.
         return self._comparer is not None and bool(np.any(self._comparer.compare(record).hit >= 0))

@@ -1,4 +1,4 @@
-"""The forms in which values are compared, and the credit of values that are nearly right, by the kind of value."""
+"""For each kind of value: the form in which it is compared, and the credit for a value that is nearly right."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ ALIKE: Final = {
 def normaliser(name: str, *, country: str | None = None) -> Form:
     """A normal form by its name: text, name, email, phone, digits, code, date, address, zip.
 
-    ``date-day-first`` and ``date-month-first`` also read 03/04/1990, which ``date`` leaves alone because it may be
-    either. A day above 12 is a day in all of them. ``country`` is that of telephone numbers without one and of
-    postcodes ("DE").
+    ``date-day-first`` and ``date-month-first`` also read 03/04/1990, which ``date`` leaves unchanged because it is
+    ambiguous. A number above 12 is read as the day in all of them. ``country`` ("DE") is assumed for telephone numbers
+    without a country code, and for postcodes.
 
     Examples
     --------
@@ -71,8 +71,8 @@ def normaliser(name: str, *, country: str | None = None) -> Form:
 
 
 def form_name(form: Form | None) -> tuple[str, str | None] | None:
-    """What a normal form is called, and its country; None for a function that is none of these."""
-    form = getattr(form, "__wrapped__", form)  # one that remembers
+    """The name of a normal form, and its country; None for any other function."""
+    form = getattr(form, "__wrapped__", form)  # it may be cached
     if isinstance(form, partial) and "country" in form.keywords:
         return next((name for name, own in _OF_COUNTRIES.items() if own is form.func), "phone"), form.keywords[
             "country"

@@ -47,9 +47,9 @@ _HOUSE: Final = re.compile(r"\d+\w*")
 
 
 def address(value: str) -> str:
-    """An address in small Latin letters, the usual words shortened: "12 Mill Lane" as "mill ln 12".
+    """An address in small Latin letters with the usual words abbreviated: "12 Mill Lane" as "mill ln 12".
 
-    A house's number stands behind its street, where Germans write it.
+    The house number comes after the street, as in German addresses.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def _words(part: str) -> list[str]:
 
 
 def _behind(words: list[str]) -> list[str]:
-    """The words with a house's number behind its street, where it stands before it."""
+    """The words with a leading house number moved after its street."""
     if len(words) < 2 or not words[0][0].isdigit() or words[1][0].isdigit():
         return words
     ends = (at for at, word in enumerate(words) if at and (word in ("apt", "fl") or word[0].isdigit()))
@@ -75,17 +75,17 @@ def _behind(words: list[str]) -> list[str]:
 
 
 def addresses_alike(held: str, true: str) -> float:
-    """Credit of an address that is nearly right: the share of its words that agree, in any order, above a half.
+    """Credit of an address that is nearly right: how similar its words are, in any order, above a similarity of 0.6.
 
-    Another house number is another address: without it half of the credit is left. One that goes on, with a town or a
-    country, says all that the true one does, if that has a number and a street.
+    With a different house number, half of the credit is left. An address that goes on, with a town or a country, says
+    everything the true one does, if the true one has a number and a street.
     """
     if held == true:
         return 1.0
     words, others = _true_address(true)
     if words is not None and words.issubset(held.split()):
         return 0.95
-    # What is less alike is not worked out to the end.
+    # Below the cutoff the exact score does not matter, and is not computed.
     similar = _letters_alike()(held, true, score_cutoff=60) / 100
     credit = max(0.0, min(0.95, (similar - 0.6) / 0.4))
     if not credit or not others:
@@ -96,7 +96,7 @@ def addresses_alike(held: str, true: str) -> float:
 
 @lru_cache(1 << 16)
 def _true_address(true: str) -> tuple[frozenset[str] | None, frozenset[str]]:
-    """Its words, None if it has no number or no street, and its numbers."""
+    """The words of an address (None if it has no number or no street), and its numbers."""
     whole = any(sign.isdigit() for sign in true) and " " in true
     return frozenset(true.split()) if whole else None, frozenset(_HOUSE.findall(true))
 

@@ -1,4 +1,4 @@
-"""Codes, postcodes and addresses of e-mail: signs of which each counts."""
+"""Codes, postcodes and e-mail addresses, where every character counts."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import Final
 
 from tacit.person.model.forms.texts import plain, text
 
-# Countries whose postcodes are five digits, of which the first may be a 0 that a spreadsheet has dropped.
+# Countries with postcodes of five digits, where a spreadsheet may have dropped a leading 0.
 FIVE_DIGITS: Final = frozenset(
     ["US", "PR", "DE", "FR", "ES", "IT", "MX", "FI", "TR", "EE", "HR", "MY", "TH", "SA", "UA"]
 )
-# A mistyped sign of a shorter name before the @ makes another person's.
+# One character more, less or other in a shorter name before the @ is more likely another person's address.
 LEAST_BOX: Final = 5
 
 
@@ -21,7 +21,8 @@ def code(value: str) -> str:
 
 
 def postcode(value: str, *, country: str | None = None) -> str:
-    """A postcode: only letters and digits, without the last four of an American one; 2138 as 02138 in such a country.
+    """A postcode: only letters and digits, without the last four of an American ZIP+4; 2138 as 02138 if the
+    ``country`` has five digits.
 
     Examples
     --------
@@ -37,21 +38,21 @@ def postcode(value: str, *, country: str | None = None) -> str:
 
 
 def codes_alike(held: str, true: str) -> float:
-    """Credit of a code that is nearly right: one sign more, less or other, or two swapped."""
+    """Credit of a code that is nearly right: one character more, less or different, or two swapped."""
     from rapidfuzz.distance import OSA
 
     return 1.0 if held == true else 0.8 if min(len(held), len(true)) >= 6 and OSA.distance(held, true) == 1 else 0.0
 
 
 def postcodes_alike(held: str, true: str) -> float:
-    """Credit of a postcode that is nearly right: without the 0 at its beginning, or mistyped as a code may be."""
+    """Credit of a postcode that is nearly right: without its leading 0, or mistyped as any code may be."""
     if held != true and held.isdecimal() and len(held.lstrip("0")) >= 3 and held.lstrip("0") == true.lstrip("0"):
         return 0.9
     return codes_alike(held, true)
 
 
 def emails_alike(held: str, true: str) -> float:
-    """Credit of an address of e-mail that is nearly right: one sign mistyped. jo@ and bo@ are two people's."""
+    """Credit of an e-mail address that is nearly right: one character mistyped. jo@ and bo@ are two people."""
     same_box = held.rpartition("@")[0] == true.rpartition("@")[0]
     if held != true and not same_box and min(len(each.rpartition("@")[0]) for each in (held, true)) < LEAST_BOX:
         return 0.0
@@ -59,7 +60,7 @@ def emails_alike(held: str, true: str) -> float:
 
 
 def email(value: str) -> str:
-    """An address of e-mail as the mailbox it reaches: what is after a plus, and the dots of Gmail, do not matter."""
+    """An e-mail address as the mailbox it reaches: what follows a plus, and the dots of Gmail, do not matter."""
     address = text(value).removeprefix("mailto:").strip("<>\"' ,;")
     if named := re.fullmatch(r".*<\s*([^<>\s]+@[^<>\s]+)\s*>?", address):
         address = named[1]

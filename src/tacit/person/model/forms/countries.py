@@ -7,7 +7,7 @@ from typing import Final
 
 from tacit.person.model.forms.texts import plain
 
-# What a column of countries is called.
+# Usual names of a column of countries.
 COUNTRY_COLUMNS: Final = frozenset(
     [
         "country",
@@ -43,6 +43,6 @@ def _countries() -> dict[str, str]:
     import phonenumbers
     from phonenumbers.geodata.locale import LOCALE_DATA
 
-    # A name that starts with a star is that of another language.
+    # A name that starts with a star refers to the name in another language.
     named = {plain(name): own for own, names in LOCALE_DATA.items() for name in names.values() if name[:1] != "*"}
     return named | {own.casefold(): own for own in phonenumbers.SUPPORTED_REGIONS} | _ALSO

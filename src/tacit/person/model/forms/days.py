@@ -10,9 +10,9 @@ from typing import Final
 from tacit.person.model.forms.months import MONTHS
 from tacit.person.model.forms.texts import plain, text
 
-# Two digits of a year up to this one are of this century. Most dates about people are of the past.
+# A two-digit year up to this one belongs to this century: most dates about people lie in the past.
 LAST_OF_THIS_CENTURY: Final = 29
-# A number that would be a later year is no day.
+# A number of seconds beyond this year is not read as a day.
 LAST_YEAR: Final = 2100
 
 _WEEKDAY: Final = re.compile(
@@ -30,7 +30,7 @@ _DAY_MONTH: Final = re.compile(r"(\d{1,2})[-/. ]*([a-z]+)[-/., ']*(\d{4}|\d{2})"
 _MONTH_DAY: Final = re.compile(r"([a-z]+)[-/. ]*(\d{1,2})[-/., ']+(\d{4}|\d{2})")
 _YEAR_NAMED: Final = re.compile(r"(\d{4})[-/. ]*([a-z]+)[-/. ]*(\d{1,2})")
 _DIGITS: Final = re.compile(r"(\d{1,2})(\d{2})((?:1[89]|20)\d{2})")
-# Seconds or milliseconds since 1970. Fewer digits may be anything else; a column of them says what they are.
+# Seconds or milliseconds since 1970. Fewer digits may be anything; only a whole column of them would tell.
 _SECONDS: Final = re.compile(r"(-\d{8,10}|\d{10})(?:\.0+)?")
 _MILLISECONDS: Final = re.compile(r"(-\d{11,13}|\d{13})(?:\.0+)?")
 _SIGNED: Final = r"(\d{4}|ERA\d{1,2})\s*[年년]\s*(\d{1,2})\s*[月월]\s*(\d{1,2})\s*[日号일]?"
@@ -42,9 +42,9 @@ _LETTERS: Final = dict(zip("mtshr", _ERAS.values(), strict=True))
 
 
 def as_day(value: str, *, day_first: bool | None = None) -> date | None:
-    """The day a text means, if there is only one: 03/04/1990 could be two and is none, unless it is said which.
+    """The day that a text means, if there is only one: 03/04/1990 may be two days, so None unless ``day_first`` is set.
 
-    Points divide days from months in countries that write the day first. A day above 12 is a day whatever was said.
+    Full stops are used by countries that write the day first. A number above 12 is the day in any case.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def as_day(value: str, *, day_first: bool | None = None) -> date | None:
         return _day(str(_LETTERS[found[1]] + int(found[2])), found[3], found[4])
     if found := _NUMBERS.fullmatch(said):
         return _ordered(found[1], found[3], found[4], True if found[2] == "." else day_first)
-    # The soft sign of Cyrillic letters; the year that is called one (1936 г.).
+    # The soft sign of Cyrillic letters; a year marked as a year (1936 г.).
     said = re.sub(r"(?<=[a-z])'|(?<=\d)\s*(?:g|r)\.?$", "", said)
     said = re.sub(r"(?<=\d)(?:st|nd|rd|th|er|º|o)\b|\b(?:of|de|del|den|the|le)\b", " ", said)
     said = " ".join(said.split()).rstrip(".")
@@ -113,13 +113,13 @@ def _day(year: str, month: str, day: str) -> date | None:
 
 
 def iso(value: str, *, day_first: bool | None = None) -> str:
-    """A day as 1936-04-21; what is no day, or may be two, as small letters."""
+    """A day as 1936-04-21; a text that is no day, or may be two, in small letters."""
     day = as_day(value, day_first=day_first)
     return text(value) if day is None else day.isoformat()
 
 
 def _part(held: str) -> str | None:
-    """A year, or a year and a month, as a day begins with it; None for what is neither."""
+    """A year, or a year and a month, written as the beginning of an ISO day; None for anything else."""
     if found := re.fullmatch(r"(\d{4})(?:[-/. ]?(0[1-9]|1[0-2]))?", held):
         return found[1] if found[2] is None else f"{found[1]}-{found[2]}"
     if (found := re.fullmatch(r"([a-z]+)[. ]*(\d{4})", held)) and (month := MONTHS.get(found[1])):
@@ -128,7 +128,7 @@ def _part(held: str) -> str | None:
 
 
 def days_alike(held: str, true: str) -> float:
-    """Credit of a day that is nearly right: day and month the wrong way round, one digit off, only the year."""
+    """Credit of a day that is nearly right: day and month swapped, one digit off, only the year."""
     if held == true:
         return 1.0
     if (part := _part(held)) and true.startswith(part):

@@ -1,11 +1,11 @@
-"""The names of months in the languages that dates are most often written in, without marks and in Latin letters."""
+"""The names of months in the languages that dates are most often written in, without accents, in Latin letters."""
 
 from __future__ import annotations
 
 from typing import Final
 
 # English, German, French, Spanish, Italian, Dutch, Portuguese, the Scandinavian languages; Polish, Czech and Slovak,
-# Hungarian, Romanian, Finnish, Turkish; Russian, Ukrainian, Bulgarian, Serbian and Greek as they are transliterated.
+# Hungarian, Romanian, Finnish, Turkish; Russian, Ukrainian, Bulgarian, Serbian and Greek in transliteration.
 _NAMES = (
     "jan january januar janner jaenner janvier enero ene gennaio gen januari janeiro styczen stycznia leden ledna "
     "januara ianuarie tammikuu tammikuuta ocak oca yanvar yanvarya yanv sichen sichnya yanuari ianoyarios "

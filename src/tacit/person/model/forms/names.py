@@ -17,14 +17,14 @@ _TITLES = (
 TITLES: Final = frozenset(_TITLES.split())
 UMLAUTS: Final = {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ø": "oe", "Ø": "Oe"}
 _UMLAUTS: Final = str.maketrans(UMLAUTS)
-# Many Chinese signs are said alike: they stay as they are.
+# Many Chinese characters sound alike, so they are not transliterated.
 _HAN: Final = "\u3400-\u4dbf\u4e00-\u9fff"
 
 
 def name(value: str) -> str:
     """A name as given names and surname in small Latin letters, without titles: "Dr. GARCÍA, Ana" as "ana garcia".
 
-    Umlauts are written as two letters: Müller and Mueller are one. Chinese signs stay, for many are said alike.
+    Umlauts become two letters: Müller and Mueller are the same. Chinese characters stay, because many sound alike.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def name(value: str) -> str:
     parts = [part for part in parts if part]
     if not parts:
         return ""
-    # "Archer, Alice"; but "Alice Archer, PhD" has lost what was behind the comma with the title.
+    # "Archer, Alice"; but in "Alice Archer, PhD" the part after the comma was a title, and is gone.
     words = [*parts[1], *parts[0], *(word for part in parts[2:] for word in part)] if len(parts) > 1 else parts[0]
     return " ".join(words)
 
@@ -49,7 +49,7 @@ def _words(part: str) -> list[str]:
     while kept and kept[-1] in TITLES and len(kept) > 1:
         kept = kept[:-1]
     if len(kept) == 1 and kept[0] in TITLES and len(kept[0]) > 1:
-        # Behind a comma: Alice Archer, PhD.
+        # After a comma: Alice Archer, PhD.
         kept = []
     return kept
 
@@ -66,7 +66,7 @@ _GENERATIONS: Final = {"jr": "jr", "junior": "jr", "sr": "sr", "senior": "sr", "
 
 
 def generation_of(words: list[str]) -> tuple[list[str], str | None]:
-    """A name without what tells father and son apart, and that."""
+    """A name without the suffix that tells father and son apart, and the suffix."""
     if len(words) > 2 and words[-1] in _GENERATIONS:
         return words[:-1], _GENERATIONS[words[-1]]
     return words, None
@@ -75,7 +75,7 @@ def generation_of(words: list[str]) -> tuple[list[str], str | None]:
 def names_alike(held: str, true: str) -> float:
     """Credit of a name that is nearly right: another order, a nickname, an initial, a name left out, a typing error.
 
-    1 for the same name only. With another surname nothing is known.
+    1 only for the same name; 0 for another surname.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def names_alike(held: str, true: str) -> float:
         return 0.9
     if sorted(one) == sorted(other):
         return 0.95
-    # The same letters, divided or joined in another way: de la cruz, delacruz. An umlaut may be one letter or two.
+    # The same letters, split differently: de la cruz, delacruz. An umlaut may be one letter or two.
     if "".join(one) == "".join(other) or _one_letter("".join(one)) == _one_letter("".join(other)):
         return 0.95
     if len(one) == len(other) == 1:
@@ -105,7 +105,7 @@ def names_alike(held: str, true: str) -> float:
 
 
 def _sounds_alike(held: str, true: str) -> float:
-    """Credit of a name in Chinese signs beside one in Latin letters, or in other signs that are said alike."""
+    """Credit of a name in Chinese characters for one in Latin letters, or in other characters that sound alike."""
     said = (plain(each).replace(" ", "") for each in (held, true))
     both = not (held.isascii() or true.isascii())
     return 0.0 if len(set(said)) > 1 else 0.5 if both else 0.8
@@ -125,7 +125,7 @@ def _given_and_last(one: list[str], other: list[str]) -> float:
 
 
 def _middle(one: list[str], other: list[str]) -> float:
-    """Another middle name, or another father's, may be another person's; one left out or shortened says nothing."""
+    """A different middle name or patronymic may mean another person; one left out or shortened says nothing."""
     if one == other:
         return 1.0
     return 0.95 if all(_given(a, b) > 0 for a, b in zip(one, other, strict=False)) else 0.5
@@ -142,7 +142,7 @@ def _given(one: str, other: str) -> float:
 
 
 def _called(given: str) -> frozenset[str]:
-    """The nicknames of a given name, and the names that it is one of."""
+    """The nicknames of a given name, and the names that it is a nickname of."""
     return _nicknames().get(given, frozenset())
 
 
@@ -159,5 +159,5 @@ def _nicknames() -> dict[str, frozenset[str]]:
 
 
 def _one_letter(word: str) -> str:
-    """Mueller as Muller: where marks were left out, an umlaut is one letter."""
+    """Mueller as Muller: where accents were dropped, an umlaut is one letter."""
     return re.sub(r"([aou])e", r"\1", word)

@@ -1,4 +1,4 @@
-"""Numbers of telephones, by the plans of all countries (phonenumbers)."""
+"""Telephone numbers, by the numbering plans of all countries (phonenumbers)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tacit.person.model.forms.texts import digits
 _EXTENSION: Final = re.compile(
     r"(?i)[\s,;]*(?:ext(?:ension)?\.?|x|durchwahl|dw|poste|#|;ext=)\s*[:=.]?\s*(?=\d{1,6}\s*$)"
 )
-# So many last digits tell one telephone from another; the digits before say where it is.
+# The last digits, which tell one telephone from another; those before them say where it is.
 OWN_DIGITS: Final = 7
 
 
 def phone(value: str, *, country: str | None = None) -> str:
-    """A number as +491601234567, and what is dialled then as x12; digits alone if the country is not known.
+    """A number as +491601234567, with an extension as x12; only digits if the country is not known.
 
-    ``country`` is that of numbers without one, in two letters.
+    ``country``, in two letters, is assumed for numbers without a country code.
 
     Examples
     --------
@@ -34,18 +34,18 @@ def phone(value: str, *, country: str | None = None) -> str:
 
 
 def _as_dialled(value: str) -> str:
-    """A number that a spreadsheet took for one to reckon with, as it is dialled: 4155552671.0, 4.155552671E9."""
+    """The digits of a number that a spreadsheet read as arithmetic: 4155552671.0, 4.155552671E9."""
     if re.fullmatch(r"\s*\+?\d{6,15}\.0+\s*", value):
         return value.partition(".")[0]
     if found := re.fullmatch(r"\s*(\d)[.,](\d{5,14})[eE]\+?(\d{1,2})\s*", value):
         whole = found[2].rstrip("0")
-        # Where digits were lost there is no number any more.
+        # If digits were lost, the number cannot be recovered.
         return found[1] + whole.ljust(int(found[3]), "0") if len(whole) <= int(found[3]) <= len(whole) + 2 else value
     return value
 
 
 def country_of(number: str) -> str | None:
-    """The country, in two letters, of a number that says it: DE for +49; None if it does not."""
+    """The country, in two letters, of a number with a country code: DE for +49; None without one."""
     if not re.match(r"\D*(?:\+|00)\s*[1-9]", number):
         return None
     import phonenumbers
@@ -82,7 +82,7 @@ def phones_alike(held: str, true: str) -> float:
     one, other = (number.partition("x")[0].lstrip("+") for number in (held, true))
     if one == other:
         return 1.0 if held == true else 0.9
-    # Without the country, and without the 0 that stands before the number inside it.
+    # Without the country code, and without the 0 that is dialled first within the country.
     short, long = sorted((one.lstrip("0"), other.lstrip("0")), key=len)
     if len(short) >= OWN_DIGITS and long.endswith(short):
         return 0.9

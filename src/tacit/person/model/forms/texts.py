@@ -1,4 +1,4 @@
-"""Texts as they are compared: letters without marks, words without spaces beside them, and what stands for nothing."""
+"""Texts in the form in which they are compared: without accents and extra spaces; and which texts mean nothing."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final
 
-# What people write where they have nothing to write. A field of dashes, dots or question marks says nothing either.
+# What people write when they have nothing to write. A field of dashes, dots or question marks says nothing either.
 _NOTHING = (
     "n/a|na|n.a.|#n/a|none|null|nil|nan|<na>|unknown|unbekannt|inconnu|desconocido|not available|not applicable|"
     "not known|not provided|not given|no data|missing|undefined|undisclosed|withheld|redacted|tbd|tba|keine angabe|"
     "k.a.|k. a.|s/o|s.o.|non renseigné|n/d|n.d.|xxx|xxxx"
 )
 NOTHING: Final = frozenset(_NOTHING.split("|"))
-# Names of people, written as names are: a program writes NULL or nan.
+# Real names, if capitalised as names are: a program writes NULL or nan.
 NAMES: Final = ("Na", "Nan", "Nil", "Null")
 BLANK: Final = r"[-–—_.?/\\#\s]*"
 _BLANK: Final = re.compile(BLANK)
 
 
 def says_nothing(value: str, *, name: bool = False) -> bool:
-    """Whether a text stands where a value is missing: N/A, unknown, ---. In a ``name``, Na and Null are people.
+    """Whether a text means that a value is missing: N/A, unknown, ---. In a ``name``, Na and Null are people.
 
     Examples
     --------
@@ -38,7 +38,7 @@ def says_nothing(value: str, *, name: bool = False) -> bool:
 
 
 def plain(value: str) -> str:
-    """Small letters without marks and in Latin script, single spaces: "GARCÍA  Ана" as "garcia ana"."""
+    """Small Latin letters without accents, single spaces: "GARCÍA  Ана" as "garcia ana"."""
     if not value.isascii():
         value = "".join(sign for sign in unicodedata.normalize("NFKD", value) if not unicodedata.combining(sign))
     if not value.isascii():
@@ -49,7 +49,7 @@ def plain(value: str) -> str:
 
 
 def text(value: str) -> str:
-    """Small letters and single spaces; marks stay."""
+    """Small letters and single spaces; accents stay."""
     return " ".join(unicodedata.normalize("NFKC", value).casefold().split())
 
 
@@ -61,7 +61,7 @@ def digits(value: str) -> str:
 def jaro_winkler(held: str, true: str) -> float:
     """Credit of a name that is nearly right: 0 up to a Jaro-Winkler similarity of 0.8, then linear.
 
-    99 of 100 pairs of surnames taken at random are less similar than 0.75: below 0.8 nothing is known.
+    99 of 100 random pairs of surnames have a similarity below 0.75, so below 0.8 there is no credit.
     """
     return max(0.0, 1 - (1 - _winkler()(held, true)) / 0.2)
 

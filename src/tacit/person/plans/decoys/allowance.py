@@ -14,7 +14,7 @@ from tacit.person.model.records import Fact
 
 @dataclass(frozen=True)
 class Allowance:
-    """The terms of all decoys together, with the names that they have in :func:`plan_decoys`."""
+    """The terms of all decoys together, named as in :func:`plan_decoys`."""
 
     reference: Reference
     labels: Labels
@@ -50,7 +50,7 @@ class Allowance:
 
     @cached_property
     def comparer(self) -> Comparer:
-        """Lays a record beside what is true of the person."""
+        """Compares a record with what is true of the person."""
         return Comparer(self.reference, self.labels)
 
     @cached_property
@@ -58,6 +58,6 @@ class Allowance:
         return {(label, self.labels[label].meant(value)) for label, value in self.reference}
 
     def usable(self, fact: Fact) -> bool:
-        """Whether a decoy may say this: of a label that may carry false values, or true."""
+        """Whether a decoy may say this: the label may carry false values, or the fact is true."""
         label, value = fact
         return label in self.allowed or (label, self.labels[label].meant(value)) in self._truths

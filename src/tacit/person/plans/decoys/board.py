@@ -1,7 +1,7 @@
 """The clusters of one adversary on a shared quadrature: what any grouping of them, with decoys, would leak and cost.
 
 One decoy record is made for each group: it matches every cluster of the group, so that the adversary joins them, and
-carries bogus attributes besides. What is to be lowered is the worst leakage of any cluster.
+also carries bogus attributes. The aim is to lower the worst leakage of any cluster.
 
 For a fixed reference the leakage of a record is a sum over the nodes u of a shared quadrature,
 
@@ -26,15 +26,15 @@ from tacit.person.model.units import factors
 # How many bogus attributes of each lane.
 Adds = tuple[int, ...]
 
-# Below this nothing of the person is held.
+# A cluster with a leakage below this holds nothing of the person.
 NOTHING = 1e-15
 
 
 @dataclass(frozen=True)
 class Lane:
-    """Bogus attributes that are all worth the same: of one label, one weight, one cost.
+    """Bogus attributes that are interchangeable: they have the same label, weight and cost.
 
-    ``free`` says that they stand beside whatever the record holds (a label that can have several values, in no
+    ``free`` says that they are independent of whatever the record holds (a label that can have several values, in no
     correlated group), so that each is one more factor.
     """
 
@@ -60,7 +60,7 @@ class DecoyGroup:
 
     @property
     def decoyed(self) -> bool:
-        """Whether there is a decoy at all: a cluster as it is needs none."""
+        """Whether there is a decoy at all: an unchanged cluster needs none."""
         return len(self.members) > 1 or any(self.adds)
 
 
@@ -85,9 +85,9 @@ class Board:
     link_costs : sequence of float
         For every cluster, what it costs to link it alone; infinite if no allowed record matches it.
     floor : float
-        The worst leakage of the clusters that are not on the board: less is not to be had.
+        The worst leakage of the clusters that are not on the board: no plan gets below it.
     group_cost : callable, optional
-        What the smallest record costs that matches all members, never more than the sum of their costs, the default.
+        The cost of the smallest record that matches all members, never more than the sum of their costs, the default.
     junk : sequence of float
         Expected weight of what is wrong in each cluster, for the knapsack.
     """
@@ -122,12 +122,12 @@ class Board:
         return len(self.link_costs)
 
     def alone(self, cluster: int) -> DecoyGroup:
-        """One cluster as it is."""
+        """One cluster, unchanged."""
         return DecoyGroup(frozenset((cluster,)), self.no_adds)
 
     @cached_property
     def leakages(self) -> Vector:
-        """The leakage of every cluster as it is."""
+        """The leakage of every cluster, unchanged."""
         return np.array([self.leakage(self.alone(cluster)) for cluster in range(len(self))])
 
     @cached_property
@@ -158,13 +158,13 @@ class Board:
         return np.asarray(self.base * np.exp(log_phi + np.array(free) @ self._factors) * psi)
 
     def leakage(self, group: DecoyGroup) -> float:
-        """The leakage of the record that the group's decoy makes of it."""
+        """The leakage of the group's record, joined by its decoy."""
         if group not in self._leakages:
             self._leakages[group] = float(self._weighed(group).sum())
         return self._leakages[group]
 
     def with_cold(self, group: DecoyGroup) -> Vector:
-        """The leakage of the group with each of the cold clusters linked besides, as if they shared no attribute."""
+        """The leakage of the group with each of the cold clusters linked as well, as if they shared no attribute."""
         return np.asarray(self._cold_factors @ self._weighed(group)) if self.cold else np.zeros(0)
 
     def link_cost(self, members: frozenset[int]) -> float:
@@ -182,7 +182,7 @@ class Board:
         return self.link_cost(group.members) + adds if group.decoyed else 0.0
 
     def sketch(self, groups: Sequence[DecoyGroup]) -> Sketch:
-        """What is left by groups."""
+        """What is left with these groups."""
         worst = max(map(self.leakage, groups), default=0.0)
         decoys = tuple(group for group in groups if group.decoyed)
         return Sketch(max(worst, self.floor), sum(map(self.cost, decoys)), decoys)

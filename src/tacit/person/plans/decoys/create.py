@@ -13,7 +13,7 @@ from tacit.person.plans.decoys.allowance import Allowance
 from tacit.person.resolve import Rules
 from tacit.person.resolve.rules import Facts
 
-# Choices of links that are tried before the best so far is kept.
+# How many choices of links are tried before the best so far is accepted.
 MOST_CHOICES = 5_000
 
 # A set of facts that matches a cluster; and what facts cost, then what they tell.
@@ -29,12 +29,12 @@ class Create:
     **Guarantees.** The record matches every cluster. It holds only facts that the clusters hold and a decoy may say,
     each with the lowest confidence at which one of the clusters it links holds it, so that joining raises no
     confidence. It is the cheapest such record (of the cheapest, one that repeats least of what is true), as long as
-    there are no more than ``MOST_CHOICES`` ways to choose the links; beyond that the best that was met.
+    there are no more than ``MOST_CHOICES`` ways to choose the links; beyond that, the best one found.
     """
 
     def __init__(self, rules: Rules, allowance: Allowance) -> None:
         self.rules, self.allowance = rules, allowance
-        # A table has many clusters and few sets of labels.
+        # A table has many clusters but few different sets of labels.
         self._costs: dict[frozenset[str], float] = {}
         self._telling: dict[Fact, float] = {}
 
@@ -45,19 +45,18 @@ class Create:
     def link_cost(self, wholes: Iterable[Facts]) -> float:
         """The cost of the cheapest link to a cluster; infinite if no decoy may match it.
 
-        ``wholes`` are what a record must share its values with: the merged record of the cluster or, for an adversary
-        that matches base records only, each of these.
+        ``wholes`` are what a record must share values with: the merged record of the cluster or, for an adversary that
+        matches only base records, each of them.
         """
         return min(self._cost_with(frozenset(label for label, _ in self._links(whole))) for whole in wholes)
 
-    def _cost_with(self, there: frozenset[str]) -> float:
-        """The cost of the cheapest alternative whose labels are there."""
-        if there not in self._costs:
-            met = (
-                sum(map(self.allowance.cost, labels)) for labels in self.rules.alternatives if there.issuperset(labels)
-            )
-            self._costs[there] = min(met, default=math.inf)
-        return self._costs[there]
+    def _cost_with(self, available: frozenset[str]) -> float:
+        """The cost of the cheapest alternative whose labels are all available."""
+        if available not in self._costs:
+            met = (labels for labels in self.rules.alternatives if available.issuperset(labels))
+            costs = (sum(map(self.allowance.cost, labels)) for labels in met)
+            self._costs[available] = min(costs, default=math.inf)
+        return self._costs[available]
 
     def __call__(self, clusters: Sequence[Sequence[Facts]]) -> dict[Fact, float]:
         """The record that matches all clusters, as facts with confidences; empty if no decoy may match them all."""
@@ -84,8 +83,8 @@ class Create:
     def _options(self, at: int, clusters: Sequence[Sequence[Facts]]) -> list[_Option]:
         """The sets of facts that match the cluster.
 
-        All values of a label cost the same. Values that no other cluster of the group holds are alike except for what
-        they tell, and the one that tells least stands for all of them.
+        All values of a label cost the same. Values that no other cluster of the group holds differ only in what they
+        give away, so the one that gives away least stands for all of them.
         """
         elsewhere = {fact for place, other in enumerate(clusters) if place != at for whole in other for fact in whole}
         options: dict[_Option, None] = {}
@@ -102,7 +101,7 @@ class Create:
         return [option for option in options if not any(other < option for other in options)]
 
     def _cheapest(self, options: list[list[_Option]]) -> _Option:
-        """One option for each cluster, such that all together are cheapest."""
+        """One option for each cluster, so that all together are cheapest."""
         named = [_Option().union(*cluster) for cluster in options]
         prices = {fact: (self.allowance.cost(fact[0]), self._tells(fact)) for facts in named for fact in facts}
         holders = Counter(fact for facts in named for fact in facts)
@@ -130,7 +129,7 @@ def _connected(sets: Sequence[_Option]) -> list[list[int]]:
 
 
 def _worthwhile(options: list[list[_Option]], shared: _Option, prices: Mapping[Fact, _Price]) -> list[list[_Option]]:
-    """Of options of a cluster that contain the same shared facts only the cheapest; clusters with few options first."""
+    """Among options of a cluster with the same shared facts, only the cheapest; clusters with few options first."""
     kept = []
     for cluster in options:
         best: dict[_Option, _Option] = {}
@@ -141,8 +140,8 @@ def _worthwhile(options: list[list[_Option]], shared: _Option, prices: Mapping[F
 
 
 def _search(options: list[list[_Option]], shared: _Option, prices: Mapping[Fact, _Price]) -> _Option:
-    """Depth first, the cheapest step first; cut off where what is yet to come cannot make up for it."""
-    # A cluster costs at least what no other cluster can have brought already.
+    """Depth first, cheapest step first; a branch is cut off when its lower bound is no better than the best plan."""
+    # A cluster costs at least its facts that no other cluster can contribute.
     own = [min(_sum(option - shared, prices)[0] for option in cluster) for cluster in options]
     to_come = list(itertools.accumulate(reversed(own), initial=0.0))[::-1]
     best: tuple[_Price, _Option] = ((math.inf, math.inf), _Option())

@@ -1,4 +1,4 @@
-"""Add: false values that a decoy may carry, and none of which is true, near the truth or somebody's."""
+"""Add: false values that a decoy may carry. None is true, near the truth or held by a record."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ MOST_OF_A_LABEL = 1_000
 
 
 def false_lanes(records: Iterable[Record], allowance: Allowance, bogus: Bogus | None) -> list[Lane]:
-    """What may be added within the budget, of the labels that may carry false values.
+    """The false values that may be added within the budget, for the labels that may carry them.
 
     Guarantees
     ----------
     No value is true of the person or earns credit for being near the truth, and none is held by a record under the same
-    label: it would link the decoy to whoever holds it.
+    label, since it would link the decoy to that record.
     """
     labels, budget = allowance.labels, allowance.budget
     for label in bogus if isinstance(bogus, Mapping) else ():
@@ -61,7 +61,7 @@ def _dominates(better: Lane, lane: Lane, budget: float) -> bool:
     if better is lane or not (better.free and lane.free and better.limit >= _affordable(budget, better.cost)):
         return False
     if (better.weight, better.cost) == (lane.weight, lane.cost) and lane.limit >= _affordable(budget, lane.cost):
-        # Of lanes that are worth the same the first in the alphabet stays, so that not each removes the other.
+        # Of equivalent lanes the first in alphabetical order stays, or each would remove the other.
         return better.label < lane.label
     return better.weight >= lane.weight and better.cost <= lane.cost
 
@@ -83,12 +83,12 @@ def _usable(label: str, allowance: Allowance, bogus: Bogus | None, held: set[str
 
 def _drawn(label: str, bogus: Bogus | None, most: int) -> Iterator[str]:
     if isinstance(bogus, Mapping):
-        given = bogus.get(label, ())
-        if isinstance(given, str):
+        values = bogus.get(label, ())
+        if isinstance(values, str):
             raise ArgumentError(f"the false values of '{label}' are one text: give a list of values")
-        yield from (as_text(value, where=f"false value {at} of '{label}'") for at, value in enumerate(given, start=1))
+        yield from (as_text(value, where=f"false value {at} of '{label}'") for at, value in enumerate(values, start=1))
         return
-    # A normaliser may read many as the same value, and a caller's function may repeat itself: trying has an end.
+    # A normaliser may make many values equal, and a caller's function may repeat itself, so the attempts are limited.
     for number in range(1, 10 * most + 21):
-        # Without a source, values that nobody takes for true.
+        # Without a source: values that nobody takes to be true.
         yield f"decoy-{number}" if bogus is None else as_text(bogus(label), where=f"a false value of '{label}'")

@@ -1,4 +1,4 @@
-"""The partition method: for every grouping of what holds something of the person, a knapsack of what does not."""
+"""The partition method: for every grouping of the clusters about the person, a knapsack of those that are not."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ import numpy as np
 from tacit.person.plans.decoys.board import NOTHING, Adds, Board, DecoyGroup, Sketch
 from tacit.person.plans.decoys.search import SAME, better, partitions, polished
 
-# Partitions of the clusters that hold something of the person.
+# At most this many of the clusters that hold something of the person are partitioned.
 MOST_FOR_PARTITION = 6
-# A budget that is no whole number of cost units is cut into this many for the knapsack; costs are rounded up.
+# If costs are not whole numbers, the knapsack divides the budget into this many steps and rounds costs up.
 STEPS_OF_BUDGET = 240
 
 
 def by_partition(board: Board, budget: float) -> Sketch:
-    """For every grouping of the hot clusters, budget to the worst block, which fills it by a knapsack.
+    """For every grouping of the hot clusters, give budget to the worst block, which spends it by a knapsack.
 
     The knapsack takes the cold clusters and bogus attributes with the most expected wrong weight for the cost: exact
     for one block and confidences of 1, where L = 2I/(W + W_e) whatever makes up W. Every filling is then measured by
-    its leakage. Of more than ``MOST_FOR_PARTITION`` hot clusters only the worst are grouped; the others stay alone.
+    its leakage. If there are more than ``MOST_FOR_PARTITION`` hot clusters, only the worst are grouped; the others
+    stay alone.
     """
     best = board.sketch(list(map(board.alone, board.hot)))
     knapsack = _Knapsack(board, budget)
@@ -70,7 +71,7 @@ class _Knapsack:
         return math.ceil(cost / self.unit - 1e-9) if math.isfinite(cost) else self.size + 1
 
     def fill(self, block: frozenset[int], steps: int, others: Sequence[DecoyGroup]) -> DecoyGroup:
-        """The block with the best filling of that many steps, of what the other groups leave."""
+        """The block with the best filling of that many steps, from what the other groups do not use."""
         lanes = self.board.lanes
         grouped = frozenset(cluster for group in others for cluster in group.members)
         used = [sum(group.adds[at] for group in others) for at in range(len(lanes))]
@@ -95,7 +96,7 @@ class _Knapsack:
         return self._tables[grouped, used]
 
     def _items(self, grouped: frozenset[int], used: Adds) -> list[tuple[int, float, int]]:
-        """(steps, value, item) of what can be put in; of each cost no more than fit at once."""
+        """(steps, value, item) of what can be put in; for each cost, no more items than fit together."""
         board = self.board
         items = [
             (max(self.steps(board.link_costs[cluster]), 1), board.junk[cluster], cluster)
@@ -105,7 +106,7 @@ class _Knapsack:
         for at, lane in enumerate(board.lanes):
             worth, steps = lane.weight * lane.confidence, max(self.steps(lane.cost), 1)
             for copy in range(min(lane.limit - used[at], self.size // steps)):
-                # Values that exclude one another share the label's weight: each one more takes less from the right one.
+                # Values that exclude one another share the label's weight: each further one takes less from the truth.
                 items.append((steps, worth if lane.free else 2 * worth / ((copy + 1) * (copy + 2)), -1 - at))
         kept: list[tuple[int, float, int]] = []
         room = {steps: self.size // steps for steps, _, _ in items}

@@ -1,8 +1,8 @@
 """Decoys: records with false values that make an adversary's picture of a person worse (the paper's disinformation).
 
-Only what was measured after everything was resolved again is called leakage. What a search expected stays beside it as
-``predicted``: values from two clusters in one record can match a third, and an adversary that corrects errors or keeps
-the value most sources agree on throws single false values away.
+Only what was measured after everything was resolved again is called leakage. What a search expected is kept separately
+as ``predicted``: values from two clusters in one record can match a third, and an adversary that corrects errors, or
+keeps the value most sources agree on, throws single false values away.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _SAME = 1e-9
 
 @dataclass(frozen=True)
 class DecoyPlan:
-    """Decoys, what they cost, and the leakage under every adversary after all was resolved and measured again.
+    """Decoys, what they cost, and the leakage under every adversary after everything was resolved and measured again.
 
     ``adversary`` is the one it was planned against. ``before`` and ``after`` are measured leakages by adversary;
-    ``predicted`` is what the search (``method``) expected, and no leakage. It is ``recommended`` if the worst leakage
-    under any adversary falls and under none it rises; ``reasons`` say why or why not, and under which adversaries it
-    does not work.
+    ``predicted`` is what the search (``method``) expected, not a leakage. The plan is ``recommended`` if the worst
+    leakage under any adversary falls and it rises under none; ``reasons`` say why or why not, and under which
+    adversaries it does not work.
     """
 
     decoys: tuple[Decoy, ...]
@@ -69,7 +69,7 @@ def plan_decoys(
     Parameters
     ----------
     records : sequence of Record
-        What is out.
+        What is already public.
     reference : Reference
     adversaries : sequence of Adversary
         The ladder. Those that resolve by rules are planned against; the others are measured.
@@ -77,43 +77,44 @@ def plan_decoys(
     budget : float
         For the cost of all decoys together.
     allowed : sequence of labels
-        The only labels of which a decoy may say anything that is not true: false values given to a bank or an
-        authority are no decoys.
+        The only labels for which a decoy may state something untrue: false values given to a bank or an authority are
+        not decoys.
     bogus : callable or mapping, optional
         False values: a function from label to a value, or for each label the values to use. Without it, values that
-        nobody takes for true ("decoy-1"), to be replaced before use. Values that the records hold already under the
+        nobody takes to be true ("decoy-1"), to be replaced before use. Values that the records already hold under the
         label are left out, because they would link the decoy to whoever holds them.
     costs : mapping from label to float, optional
-        Of one attribute; 1 if not named, so that a record costs its length.
+        Cost of one attribute; 1 if not named, so that a record costs its length.
     confidence : float
-        With which the adversary will hold what is false.
+        The confidence with which the adversary will hold the false values.
     method : {"auto", "exact", "greedy", "partition"}
-        ``exact`` tries every grouping of at most 8 clusters; ``auto`` is exact where it can be, and else the better of
-        the other two.
+        ``exact`` tries every grouping of at most 8 clusters; ``auto`` is exact where it can be, and otherwise the
+        better of the other two.
     beta : float
-        Recall counts so many times as much as precision; above 0.
+        Recall counts ``beta`` times as much as precision; above 0.
 
     Returns
     -------
     DecoyPlan
-        The plan with the least measured leakage, worst adversary first; whether it is recommended is a part of it.
+        The plan with the least measured leakage, compared under the worst adversary first. It says whether it is
+        recommended; a recommended plan goes before any other.
 
     Guarantees
     ----------
-    The cost is within the budget. Whatever a decoy says is true of the person or of an allowed label. Nothing true is
+    The cost is within the budget. Whatever a decoy says is true of the person or has an allowed label. Nothing true is
     said with more confidence than the adversary had in it. ``before`` and ``after`` are measured, never predicted.
 
     Notes
     -----
-    The searches reckon with union merging. For an adversary that merges otherwise ``predicted`` is worked out by its
-    own policy, and what is measured decides.
+    The searches assume union merging. For an adversary that merges otherwise, ``predicted`` is computed by its own
+    policy, and the measurement decides.
 
     A link to a cluster that holds nothing of the person repeats values that may be somebody else's. Allow only labels
     for which that harms nobody.
     """
     _check(records, adversaries, method)
     allowance = Allowance(reference, as_labels(None, labels), allowed, budget, costs or {}, confidence, beta)
-    hands = {one.name: WhatIf(records, reference, one, allowance.labels, beta=beta) for one in adversaries}
+    hands = {who.name: WhatIf(records, reference, who, allowance.labels, beta=beta) for who in adversaries}
     before = {name: held.leakage for name, held in hands.items()}
     lanes = false_lanes(records, allowance, bogus)
     plans = []
@@ -121,14 +122,14 @@ def plan_decoys(
         for proposal in Planner(hands[adversary.name], adversary, allowance, lanes).proposals(method):
             after = {name: held.with_records(d.record for d in proposal.decoys) for name, held in hands.items()}
             plans.append(_judged(proposal, adversary, adversaries, before, after, budget))
-            # The next best search is asked only if this one's decoys matched what they should not have.
+            # The next best search is used only if this one's decoys matched something they should not have.
             if after[adversary.name] <= proposal.predicted + _SAME:
                 break
     return min(plans, key=_order)
 
 
 def _order(plan: DecoyPlan) -> tuple[bool, list[float], float]:
-    """Recommended before others; then what leaves least under the worst adversary, then the next; then the cheaper."""
+    """Recommended plans first; then the least leakage under the worst adversary, then the next worst; then cost."""
     left = sorted((round(value, 12) for value in plan.after.values()), reverse=True)
     return not plan.recommended, left, plan.cost
 
@@ -158,7 +159,7 @@ def _judged(
     after: Mapping[str, float],
     budget: float,
 ) -> DecoyPlan:
-    """The plan that comes of a proposal, with whether it is recommended, and why or why not."""
+    """The plan for a proposal, with whether it is recommended, and why or why not."""
     worst, left = max(before.values()), max(after.values())
     rising = [name for name in before if after[name] > before[name] + _SAME]
     falls = left < worst - _SAME

@@ -25,8 +25,8 @@ from tacit.person.resolve.steps import Grouping
 
 Method = Literal["auto", "exact", "greedy", "partition"]
 
-# Of more clusters only those that matter most are searched: the worst that hold something of the person, and of the
-# others those with most that is wrong for the cost of a link.
+# If there are more clusters, only those that matter most are searched: of those that hold something of the person the
+# worst, and of the others those with the most wrong weight for the cost of a link.
 MOST_HOT = 128
 MOST_COLD = 300
 
@@ -35,8 +35,8 @@ MOST_COLD = 300
 class Decoy:
     """A record to plant.
 
-    ``links`` make it match: facts the adversary holds already, with a confidence at which it holds them. ``adds`` are
-    false and new. Of the ``kind`` "self" it spoils one cluster by what it adds, of "linkage" it joins several.
+    ``links`` make it match: facts the adversary already holds, with a confidence at which it holds them. ``adds`` are
+    false and new. A decoy of ``kind`` "self" spoils one cluster by what it adds; one of kind "linkage" joins several.
     """
 
     record: Record
@@ -47,7 +47,7 @@ class Decoy:
 
 
 class Proposal(NamedTuple):
-    """What a search arrived at, as records, and the leakage it expects of them."""
+    """The result of a search as records, and the leakage it expects from them."""
 
     decoys: tuple[Decoy, ...]
     predicted: float
@@ -69,7 +69,7 @@ class Planner:
         self._adversary, self._allowance, self._lanes = adversary, allowance, lanes
         self._create = Create(resolve.rules, allowance)
         self._base_only = resolve.closure == "components"
-        # Links are made with values as the resolution sees them; later steps may change these again.
+        # Links use values as the resolution sees them; later steps may change them again.
         self._standing = held.standing()
         self.members = list(self._standing.leakages)
         self._leakages = np.array(list(self._standing.leakages.values()))
@@ -78,7 +78,7 @@ class Planner:
         self._kept = float(kept.max(initial=0.0))
 
     def proposals(self, method: Method) -> Iterator[Proposal]:
-        """Decoys that the searches of a method arrive at, best first; ``auto`` is exact for few clusters."""
+        """The decoys found by the searches of a method, best first; ``auto`` is exact for few clusters."""
         budget = self._allowance.budget
         chosen, board = self._board(budget)
         if method == "exact" and len(board) > MOST_FOR_EXACT:
@@ -107,7 +107,7 @@ class Planner:
         return merge([*members, *more], self._adversary.merge, self._allowance.labels)
 
     def _wholes(self, cluster: int) -> tuple[Facts, ...]:
-        """What a record must share its values with to join the cluster."""
+        """What a record must share values with to join the cluster."""
         members = [self._standing.seen[member] for member in self.members[cluster]]
         return tuple(record.confidences for record in (members if self._base_only else [merge(members)]))
 
@@ -124,7 +124,7 @@ class Planner:
             if costs[c] <= budget:
                 hot.append(c)
             else:
-                floor = max(floor, float(self._leakages[c]))  # out of reach, and stays as it is
+                floor = max(floor, float(self._leakages[c]))  # out of reach, so it stays
         labels = self._allowance.labels
         junk: dict[int, float] = {}
         for c in np.flatnonzero(self._leakages <= NOTHING).tolist() if hot else []:
@@ -139,7 +139,7 @@ class Planner:
         merged = [self._merged(c) for c in chosen]
         wholes = [self._wholes(c) for c in chosen]
         comparer, square = self._allowance.comparer, self._allowance.beta**2
-        # L = (1 + beta^2) E[I / (W + base)]; without any weight of the reference nothing is hot, and all this is idle.
+        # L = (1 + beta^2) E[I / (W + base)]; if the reference has no weight, nothing is hot and the value is not used.
         base = square * comparer.reference_weight or 1.0
         shared = sum(group.shared for group in self._allowance.labels.correlated)
         false = sum(lane.weight * lane.limit for lane in self._lanes)
@@ -167,9 +167,9 @@ class Planner:
         )
 
     def _next_values(self, adds: Adds, used: list[int]) -> list[Attribute]:
-        """The next so many values of each lane, none of them twice; ``used`` counts what was given out, and moves on.
+        """The next values of each lane, none of them twice; ``used`` counts those given out, and is updated.
 
-        Two decoys that share a false value may be taken for one.
+        Two decoys that shared a false value might be merged.
         """
         attributes: list[Attribute] = []
         for at, (lane, count) in enumerate(zip(self._lanes, adds, strict=True)):
@@ -187,7 +187,7 @@ class Planner:
         return Decoy(record, links, adds, cost, "linkage" if len(clusters) > 1 else "self")
 
     def _predicted(self, groups: Sequence[Sequence[int]], decoys: Sequence[Decoy]) -> float:
-        """The worst leakage if every decoy joins just the clusters it was made for."""
+        """The worst leakage if every decoy joins exactly the clusters it was made for."""
         left = self._leakages.copy()
         records: list[Record] = []
         for clusters, decoy in zip(groups, decoys, strict=True):

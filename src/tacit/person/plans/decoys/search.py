@@ -1,4 +1,4 @@
-"""Where to spend a budget on decoys: which clusters to link, and bogus attributes for each group."""
+"""How to spend a budget on decoys: which clusters to link, and which bogus attributes to give each group."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 from tacit.lift.joint import Mask
 from tacit.person.plans.decoys.board import NOTHING, Adds, Board, DecoyGroup, Sketch
 
-# Two leakages closer than this are the same: the quadrature's own error is smaller.
+# Two leakages closer than this count as equal: the quadrature's own error is smaller.
 SAME = 1e-12
 # Set partitions of more clusters than this are too many (8 clusters have 4,140, 9 have 21,147).
 MOST_FOR_EXACT = 8
 
 
 class _State:
-    """Groups while a search goes on, and what is spent."""
+    """The groups during a search, and the budget."""
 
     def __init__(self, board: Board, budget: float, decoyed: Sequence[DecoyGroup] = ()) -> None:
         self.board = board
-        self.budget = budget * (1 + 1e-12)  # 0.1 + 0.2 is to fit into 0.3
+        self.budget = budget * (1 + 1e-12)  # 0.1 + 0.2 must fit into 0.3
         grouped = {cluster for group in decoyed for cluster in group.members}
         self.groups = [*decoyed, *(board.alone(cluster) for cluster in board.hot if cluster not in grouped)]
 
@@ -31,7 +31,7 @@ class _State:
         return self.budget - sum(map(self.board.cost, self.groups))
 
     def worst(self) -> tuple[int, float]:
-        """Where the worst group stands, and its leakage."""
+        """The place of the worst group, and its leakage."""
         values = list(map(self.board.leakage, self.groups))
         place = int(np.argmax(values))
         return place, values[place]
@@ -56,10 +56,10 @@ def _rate(before: float, after: float, cost: float) -> float:
 
 
 def _top_up(state: _State) -> None:
-    """Give one bogus attribute after another to the worst group until the budget or the effect ends.
+    """Give bogus attributes to the worst group, one at a time, until the budget is spent or they have no effect.
 
-    For given groups and one lane this is optimal: each group's leakage falls with its own attributes alone, so the
-    worst can be lowered in no other way.
+    For given groups and one lane this is optimal: a group's leakage falls only with its own attributes, so there is no
+    other way to lower the worst.
     """
     board = state.board
     while state.groups:
@@ -73,19 +73,19 @@ def _top_up(state: _State) -> None:
 
 
 def exact(board: Board, budget: float) -> Sketch:
-    """The best plan by trying every grouping of the clusters; for at most ``MOST_FOR_EXACT`` clusters.
+    """The best plan, found by trying every grouping of the clusters; for at most ``MOST_FOR_EXACT`` clusters.
 
     Notes
     -----
-    Exact if there is one lane without a limit that is reached. With several lanes all groupings are still tried, and in
-    each the bogus attributes are given out by effect per cost.
+    Exact if there is one lane whose limit is not reached. With several lanes all groupings are still tried, and in each
+    the bogus attributes are given out by effect per cost.
     """
     best = board.sketch(_State(board, budget).groups)
     hot = frozenset(board.hot)
     for blocks in partitions((*board.hot, *board.cold) if hot else ()):
         joined = [frozenset(block) for block in blocks if len(block) > 1]
         if any(not hot & block for block in joined):
-            continue  # joining what holds nothing of the person lowers nothing
+            continue  # joining clusters that hold nothing of the person lowers nothing
         if sum(map(board.link_cost, joined)) <= budget * (1 + 1e-12):
             state = _State(board, budget, [DecoyGroup(block, board.no_adds) for block in joined])
             _top_up(state)
@@ -94,7 +94,7 @@ def exact(board: Board, budget: float) -> Sketch:
 
 
 def better(best: Sketch, other: Sketch) -> Sketch:
-    """The plan that leaves less; of two that leave the same the cheaper."""
+    """The plan that leaves less; if both leave the same, the cheaper."""
     if abs(other.worst - best.worst) <= SAME:
         return other if other.cost < best.cost else best
     return other if other.worst < best.worst else best
@@ -113,7 +113,7 @@ def partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:
 
 
 def greedy(board: Board, budget: float) -> Sketch:
-    """Always to the worst group, what lowers it most for its cost: bogus attributes, a cold cluster, or a hot one."""
+    """Always give the worst group what lowers it most for its cost: bogus attributes, a cold cluster, or a hot one."""
     state = _State(board, budget)
     best = board.sketch(state.groups)
     free = np.ones(len(board.cold), dtype=bool)
@@ -127,7 +127,7 @@ def greedy(board: Board, budget: float) -> Sketch:
         if chosen is None or chosen[0] <= SAME:
             break
         group, _, joined = chosen[1]
-        # What was joined is now part of the group and no longer stands alone.
+        # The joined group is now part of this one and no longer stands alone.
         kept = [other for at, other in enumerate(state.groups) if at not in (place, joined)]
         state.groups = [*kept, group]
         free &= ~np.isin(board.cold, list(group.members))
@@ -135,7 +135,7 @@ def greedy(board: Board, budget: float) -> Sketch:
     return polished(board, budget, best)
 
 
-# What a group would become, the cost of that, and where the other group stands that it absorbs (-1: none).
+# What a group would become, the cost of that, and the place of the other group that it absorbs (-1: none).
 _Step = tuple[DecoyGroup, float, int]
 
 
@@ -149,7 +149,7 @@ def _cold_steps(state: _State, place: int, free: Mask) -> Iterator[_Step]:
         return
     after = board.with_cold(group)
     rates = np.where(fits, np.log(board.leakage(group) / np.maximum(after, 1e-300)) / costs, -np.inf)
-    # The three best as if nothing were shared, each then measured with what is shared.
+    # The three that would be best if nothing were shared; each is then measured with what is shared.
     for at in np.argsort(-rates, kind="stable")[:3]:
         if fits[at]:
             joined = DecoyGroup(group.members | {board.cold[at]}, group.adds)
@@ -169,7 +169,7 @@ def _hot_steps(state: _State, place: int) -> Iterator[_Step]:
 
 
 def polished(board: Board, budget: float, plan: Sketch) -> Sketch:
-    """The plan with what is left of the budget spent on bogus attributes."""
+    """The plan with the rest of the budget spent on bogus attributes."""
     state = _State(board, budget, plan.groups)
     _top_up(state)
     return better(plan, board.sketch(state.groups))
