@@ -1,8 +1,8 @@
 """What can be asked about a person. An action is a file here and a line in :data:`ACTIONS`.
 
-The file ``NAME.py`` has the function ``person_NAME``; what may be asked of it are its keyword parameters, each
-annotated with what it says about itself (:func:`tacit.person.actions.asking.ask`). Its docstring is the help of the
-command, and ``EXAMPLES`` are settings worth trying. These files load nothing heavy until they are called.
+The file ``NAME.py`` has the function ``person_NAME``; its settings are its keyword parameters, each annotated with its
+description (:func:`tacit.person.actions.asking.ask`). The docstring of the file is the help of the command, and
+``EXAMPLES`` are settings worth trying. These files load nothing heavy until they are called.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ACTIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class PersonAction:
-    """An action: what it is called, what it answers in a line, and its file."""
+    """An action: its name, a one-line summary, and its file."""
 
     name: str
     summary: str
@@ -57,7 +57,7 @@ class PersonAction:
 
     @cached_property
     def settings(self) -> dict[str, SettingFacts]:
-        """What may be asked of it besides the case, by name."""
+        """Its settings other than the case, by name."""
         annotations = {name: each.annotation for name, each in inspect.signature(self.run).parameters.items()}
         return {name: get_args(each)[1] for name, each in annotations.items() if get_origin(each) is Annotated}
 

@@ -1,4 +1,4 @@
-"""What may be asked of an action: the settings that several have in common, and the kinds that only persons need."""
+"""The settings of actions: those that several have in common, and the kinds that only this lens needs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Examples = tuple[dict[str, Any], ...]
 
 @dataclass(frozen=True)
 class Texts(Kind):
-    """One text or several, each as it was typed."""
+    """One text or several, each as typed."""
 
     repeated = True
 
@@ -42,7 +42,7 @@ class Texts(Kind):
 
 @dataclass(frozen=True)
 class Records(Kind):
-    """One record or several. No refusal tells a value."""
+    """One record or several. No error message shows a value."""
 
     repeated = True
     metavar = "LABEL=VALUE,…"
@@ -57,7 +57,7 @@ class Records(Kind):
         return several
 
     def from_text(self, name: str, texts: Sequence[str]) -> tuple[Record, ...]:
-        """``name=Alice,phone=555@0.6`` as a record, named by its place."""
+        """``name=Alice,phone=555@0.6`` as a record, named by its position."""
         from tacit.person.model.records import Record
 
         records = []
@@ -84,7 +84,7 @@ class Records(Kind):
         return line.getvalue()
 
     def from_json(self, name: str, value: Any) -> tuple[Record, ...]:
-        """A list of records as they are typed, or of objects from label to value, all of which are sure."""
+        """A list of records as typed, or of objects from label to value, all with confidence 1."""
         from tacit.person.model.records import Record
 
         several = value if isinstance(value, list) else [value]
@@ -130,7 +130,7 @@ def _refused(name: str, why: str) -> ArgumentError:
 
 
 def ask(kind: Kind, help: str, *, short: str | None = None, metavar: str | None = None) -> SettingFacts:
-    """What a parameter of an action says about itself."""
+    """The description of a parameter of an action."""
     return SettingFacts(kind, help, ("person",), short, metavar)
 
 

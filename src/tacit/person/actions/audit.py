@@ -42,20 +42,21 @@ def person_audit(
 ) -> PersonAuditResult:
     """Measure how much of a person's file each adversary of a case can piece together, and what to do about it.
 
-    The limit (``fail_above``) is compared, and changes nothing. Values are masked, a first character at most, unless
-    ``show_values``. ``watch`` tells what changed since the last audit that was watched, and remembers this one in a
-    file beside the case, which holds numbers and salted hashes and can be read by nobody else.
+    The limit (``fail_above``) is only compared with the leakage. Values are masked, showing one character at most,
+    unless ``show_values``. ``watch`` reports what changed since the last watched audit, and remembers this one in a
+    file next to the case, which holds numbers and salted hashes and which nobody else can read.
 
     Guarantees
     ----------
     Records stay in the engine; only clusters that may hold something of the person are fetched. The leakages are those
     of ``tacit.leakage`` on all records, to a relative 1e-12. Every number "without" a source or "after" an action was
     measured after everything was resolved again; likely pairs are those found with everything there, as a note says.
-    Of very many records the answer is kept beside the case, for its owner alone, and given again to the same question
-    while the case, every file that it names and Tacit itself are as they were; its seconds are those of the first time.
+    With very many records the answer is kept next to the case, for its owner only, and returned again for the same
+    question as long as the case, every file that it names and Tacit itself are unchanged; its seconds are those of the
+    first time.
     """
     check_limit(fail_above)
-    # What was made of a file is known again; a watched audit looks at the last one besides.
+    # Only the answer to a case file can be kept; a watched audit also depends on the last one.
     path = Path(case) if isinstance(case, str | os.PathLike) and not watch else None
     named = [adversary] if isinstance(adversary, str) else list(adversary)
     asked = ["audit", str(path), named, fail_above, show_values]
@@ -143,7 +144,7 @@ def _without_each(inquiry: "Inquiry", shrinking: "Shrinking") -> dict[str, float
 
 
 def _changes(inquiry: "Inquiry", notes: list[str]) -> "AuditChanges | None":
-    """What changed since the last audit that was watched; a note if there was none."""
+    """What changed since the last watched audit; a note if there was none."""
     from tacit.person.case.watching import state_of, watched
 
     changes = watched(inquiry.case.path, _seen(inquiry))

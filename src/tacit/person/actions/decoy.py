@@ -46,9 +46,9 @@ def person_decoy(
 ) -> PersonDecoyResult:
     """Plan decoys: records with false values that spoil what an adversary pieces together.
 
-    The ``decoys`` of the case say which labels may be false, with which values, at what cost: nothing is planned
-    without. ``budget`` and ``allow`` stand in place of the case's. Values are masked unless ``show_values``, so that
-    the records can be planted.
+    The ``decoys`` of the case say which labels may be false, with which values, at what cost: without them nothing is
+    planned. ``budget`` and ``allow`` replace those of the case. Values are masked unless ``show_values``, which is
+    needed to plant the records.
 
     Guarantees
     ----------

@@ -40,8 +40,8 @@ def person_dip(
 ) -> PersonDipResult:
     """What an adversary gets by starting from each query of a case: everything that resolves with it.
 
-    ``query`` are named records in place of the queries of the case. Values are masked unless ``show_values``. The
-    leakage is of what comes up together with the query, which the adversary knew already.
+    ``query`` are named records that replace the queries of the case. Values are masked unless ``show_values``. The
+    leakage is that of what comes up, including the query, which the adversary already knew.
     """
     from tacit.person.inquiry import RecordNames, finding, narrowed, near, numbered, opened, renumbered, unseen_note
 
@@ -61,9 +61,9 @@ def person_dip(
         inquiry.progress(f"{spec.name}: queries", place / len(asked.adversaries))
         hand = loaded.what_if(place)
         for one, record in zip(asked.queries, more, strict=True):
-            # Of what several ways of joining bring up, that which knows most.
-            found = max(hand.dips(record), key=lambda each: _known(subject.measure(each.record)))
-            cluster = renumbered(found, numbers)
+            # If several ways of joining bring something up, the one that knows most.
+            best = max(hand.dips(record), key=lambda each: _known(subject.measure(each.record)))
+            cluster = renumbered(best, numbers)
             names = RecordNames(inquiry.pool, subject, {size: (f"query '{one.name}'", "the query")})
             value = subject.measure(cluster.record)
             written = finding(spec.name, value.value, cluster, names, shown)

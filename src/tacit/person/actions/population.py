@@ -1,7 +1,7 @@
 """How exposed is every person of a reference table?
 
-The case names the table (population: …). It shows quantiles and a histogram of the leakage under each adversary, and k
-beside it. The limit is about the most exposed person.
+The case names the table (population: …). It shows quantiles and a histogram of the leakage under each adversary, and
+k-anonymity. The limit is about the most exposed person.
 """
 
 # No "from __future__ import annotations": what may be asked is read off the annotations.
@@ -50,16 +50,16 @@ def person_population(
     adversary: Adversaries = (),
     progress: Progress | None = None,
 ) -> PersonPopulationResult:
-    """The leakage of every person of a reference table under every adversary, with k beside it.
+    """The leakage of every person in a reference table under every adversary, and their k-anonymity.
 
     The ``population`` of the case names the table of references. ``out`` (.csv or .parquet) gets a row per person: id,
     leakage under each adversary, k, l, top source; it is for the owner only. The result holds no values.
 
     Guarantees
     ----------
-    Every person's leakage is what the audit of that person says; where records that are only nearly a person's are too
-    many to look at, ``notes`` says of how many persons it is that at least, and what it is at most. Rows stay in the
-    engine, which uses the disk beyond its limit of memory. The file appears whole or not at all.
+    Every person's leakage is what the audit of that person says. If too many records are only nearly a person's to
+    examine them all, ``notes`` says for how many people the leakage is a lower bound, and what it is at most. Rows stay
+    in the engine, which uses the disk beyond its memory limit. The file appears whole or not at all.
     """
     from tacit.person.inquiry import narrowed, opened, references_of, source_facts
     from tacit.person.link import class_diversity, class_sizes
@@ -110,7 +110,7 @@ def person_population(
 
 
 def _without_truth(case: "Case") -> "tuple[Case, list[str]]":
-    """The case without adversaries who know the person of the case, and who it was."""
+    """The case without adversaries who know its person, and a note that names them."""
     from tacit.person.link.brought import TrueClusters
 
     knowing = [one for one in case.adversaries if any(isinstance(step, TrueClusters) for step in one.steps)]
@@ -132,7 +132,7 @@ def _checked_target(out: str | Path | None) -> Path | None:
 def _measured(
     inquiry: "Inquiry", spec: "Adversary", people: "References", fail_above: float | None
 ) -> "tuple[Population, PopulationRung]":
-    """One adversary: every person's leakage, in a table, and what there is to say about all."""
+    """For one adversary: every person's leakage, in a table, and a summary."""
     from tacit.person.inquiry import does
     from tacit.person.link.populations import population
 
@@ -175,7 +175,7 @@ def _crowd_quantiles(sizes: "IntArray") -> Mapping[str, float]:
 
 
 def _unsettled(measured: "Mapping[str, tuple[Population, PopulationRung]]", people: "References") -> list[str]:
-    """Of whom a record that was not looked at might give more away."""
+    """Notes about people of whom a record that was not examined might give away more."""
     notes = []
     for name, (result, _) in measured.items():
         left, most = result.unsettled()
@@ -189,7 +189,7 @@ def _unsettled(measured: "Mapping[str, tuple[Population, PopulationRung]]", peop
 
 
 def _lacking(people: "References", quasi_identifiers: tuple[str, ...]) -> list[str]:
-    """Persons of whom a quasi-identifier is not known: they stand in one crowd, and its k says little."""
+    """Notes about people without a quasi-identifier: they form one crowd, and its k says little."""
     notes = []
     for label in quasi_identifiers:
         if missing := people.lacking(label):

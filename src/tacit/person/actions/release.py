@@ -44,13 +44,13 @@ def person_release(
 ) -> PersonReleaseResult:
     """What each option of each pending release would add to the leakage, and the best choice of all together.
 
-    ``record`` are named records, options of one release, in place of the releases of the case. The limit is about the
-    leakage after the best choice. The result holds names of options, labels and records, and no values.
+    ``record`` are named records, options of one release, that replace the releases of the case. The limit is about the
+    leakage after the best choice. The result holds names of options, labels and records, but no values.
 
     Guarantees
     ----------
-    Every leakage is of all records with the release, everything resolved again; see ``notes`` where a very large table
-    was not looked at whole.
+    Every leakage is that of all records with the release, everything resolved again; ``notes`` says if a very large
+    table was not examined as a whole.
     """
     from tacit.person.inquiry import narrowed, near, numbered, opened, unseen_note
     from tacit.person.plans.releases import best_release
@@ -100,7 +100,7 @@ def _options(
                 for adversary, plan in plans.items()
             }
             joined = [hand.dip(slots[at][which]).members for hand in hands]
-            # Shown under the adversary to whom it gives most, and of equals the one that joins most.
+            # Shown for the adversary that learns most or, among equals, the one that joins most.
             _, members = max(
                 zip(values.values(), joined, strict=True), key=lambda one: (round(one[0].alone, 12), len(one[1]))
             )

@@ -42,12 +42,12 @@ def person_remove(
 
     Sources with ``remove: {cost, success}`` can be asked; if none has it, all can, at cost 1 and with success. The plan
     is made under the adversary who knows most now; the limit is compared with the expected leakage after it.
-    ``letters`` is a folder for one request for erasure a source of the plan.
+    ``letters`` is a folder for the requests for erasure, one per source of the plan.
 
     Guarantees
     ----------
-    A letter holds no value that its source does not. No file is overwritten; all letters are written, or none, and
-    nobody else can read them.
+    A letter holds no value that its source does not hold. No file is overwritten; all letters are written, or none,
+    and nobody else can read them.
     """
     from tacit.person.inquiry import fitted_once, near, opened, source_shares
     from tacit.person.plans.removals import plan_removals
@@ -95,7 +95,7 @@ def person_remove(
 
 
 def _written(inquiry: "Inquiry", loaded: "Near", sources: Sequence[str], folder: str | Path) -> tuple[str, ...]:
-    """The letters to the sources of a plan, written; where they are."""
+    """Write the letters to the sources of a plan, and return their paths."""
     from tacit.person.case.placing import placed
     from tacit.person.plans.letters import LetterTerms, file_names, known_by, law_of, letter
 
@@ -105,7 +105,7 @@ def _written(inquiry: "Inquiry", loaded: "Near", sources: Sequence[str], folder:
         source, own = named[name], [record for record in loaded.records if record.source == name]
         known = known_by(own, inquiry.subject.reference, inquiry.subject.labels)
         law = law_of(source.law or inquiry.case.law, inquiry.case.country)
-        # Who lists breaches holds nothing: those do whose breaches are listed.
+        # Whoever lists breaches holds nothing: the services whose breaches are listed do.
         services = [inquiry.pool.name(int(record.name)).removeprefix(f"{name} ") for record in own]
         listed_there = tuple(dict.fromkeys(services)) if source.format == "breaches" else ()
         texts.append(letter(LetterTerms(name, law, *known, listed_there)))

@@ -37,8 +37,8 @@ def person_verify_next(
     """Which attribute of its record the strongest adversary should verify next.
 
     ``verify: {budget, costs}`` of the case says what verifying costs; without costs it is 1 - confidence, as in the
-    paper. Without a budget the one best check is chosen. The adversary does not know the truth: gains are in how sure
-    it is of its own record. What it gains most from is what the person should not confirm.
+    paper. Without a budget the single best check is chosen. The adversary does not know the truth: a gain is how much
+    surer it becomes of its own record. What it gains most from is what the person should not confirm.
     """
     from tacit.person.inquiry import opened
 
@@ -88,8 +88,8 @@ def _checks(inquiry: "Inquiry", budget: float | None, shown: Showing) -> _Checks
         names = list(RecordNames(work.pool, subject).all(rids).values())
     else:
         records, names = [cluster.record], ["the merged record"]
-    given = inquiry.case.verify.costs if inquiry.case.verify is not None else {}
-    costs = {a.label: given.get(a.label, 1.0) for record in records for a in record} if given else None
+    declared = inquiry.case.verify.costs if inquiry.case.verify is not None else {}
+    costs = {a.label: declared.get(a.label, 1.0) for record in records for a in record} if declared else None
     ranking = [check for check in verify_next(records, costs=costs, labels=subject.labels) if check.gain > 0]
     before = certainty(records, labels=subject.labels)
     chosen, after, spent = ranking[:1], before, 0.0

@@ -125,7 +125,7 @@ class PersonResult(Result):
             return ()
         if shown:
             return (doc.Paragraph("This shows a person's values: it is for your eyes only.", "warning"),)
-        # The web page has a checkbox for this, and a written report cannot be changed: only the terminal names the option.
+        # Only the terminal names the option: the web page has a checkbox, and a written report cannot change.
         way = sentence("Values are masked. {} shows them.", Setting("show_values", True))
         return (
             doc.Paragraph(way, "note", where="terminal"),

@@ -210,9 +210,9 @@ class Verification:
 
 @dataclass(frozen=True)
 class PopulationRung:
-    """The leakage of all persons under one adversary: quantiles, how many are above the limit, and a histogram.
+    """The leakage of all people under one adversary: quantiles, how many are above the limit, and a histogram.
 
-    ``bins`` counts persons in twenty equal parts of [0, 1].
+    ``bins`` counts people in twenty equal parts of [0, 1].
     """
 
     adversary: str
@@ -229,7 +229,7 @@ class PopulationRung:
 
 @dataclass(frozen=True)
 class RungChange:
-    """What leaked to an adversary at the last audit, None if it was not asked about, and what leaks now."""
+    """What leaked to an adversary at the last audit (None if that did not include it), and what leaks now."""
 
     adversary: str
     then: float | None
@@ -238,12 +238,12 @@ class RungChange:
 
 @dataclass(frozen=True)
 class AuditChanges:
-    """What changed since the last audit of the case that was watched.
+    """What changed since the last watched audit of the case.
 
-    ``new_facts`` and ``gone_facts`` count true things of the person that some adversary knows now and none did, or none
-    does any more, by label. Sources that are gone have no name any more. ``rewritten`` are sources with another file
-    and as many records. If the case says other things of the person than it did, the leakages are not of the same file
-    (``same_person`` is False).
+    ``new_facts`` and ``gone_facts`` count, by label, true facts about the person that some adversary now knows and none
+    did, or that none knows any more. Only the number of sources that are gone is known, not their names. ``rewritten``
+    are sources whose file changed but whose number of records did not. ``same_person`` is False if the case now says
+    other things about the person: then the leakages are not about the same file.
     """
 
     since: str

@@ -36,13 +36,13 @@ def _said(changes: AuditChanges) -> list[str]:
     ]
     sources += [f"{counted(changes.gone_sources, 'source')} gone."] if changes.gone_sources else []
     records = [
-        f"{what}: {_counts(some)}."
-        for what, some in (("New records", changes.new_records), ("Records gone", changes.gone_records))
-        if some
+        f"{what}: {_counts(counts)}."
+        for what, counts in (("New records", changes.new_records), ("Records gone", changes.gone_records))
+        if counts
     ]
     other = "The case now says other things about the person, so the leakages are not about the same file."
     return [*known, *sources, *records, *([] if changes.same_person else [other])]
 
 
-def _counts(some: Mapping[str, int]) -> str:
-    return listed([f"{name} ({count:,})" for name, count in some.items()])
+def _counts(counts: Mapping[str, int]) -> str:
+    return listed([f"{name} ({count:,})" for name, count in counts.items()])

@@ -1,4 +1,4 @@
-"""Which attribute the adversary had best verify next."""
+"""Which attribute the adversary should verify next."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CERTAINTY = (
 
 @dataclass(frozen=True)
 class PersonVerifyResult(PersonResult):
-    """Which attribute the adversary had best verify next: what a person should keep from being confirmed.
+    """Which attribute the adversary should verify next: what a person should keep from being confirmed.
 
     ``certainty`` is how sure the adversary is of its own merged record, L(r_c, r_e), before; ``certainty_after`` with
     the chosen set verified.
@@ -50,7 +50,7 @@ class PersonVerifyResult(PersonResult):
         return doc.Badge("•", f"certainty {part(self.certainty)}", "doubt")
 
     def sections(self) -> Sequence[doc.Section]:
-        """What the adversary gains by every attribute, the chosen ones marked."""
+        """What the adversary gains from every attribute, the chosen ones marked."""
         return (self._candidates(),)
 
     def tiles(self) -> Sequence[tuple[doc.Text, ...]]:
@@ -73,7 +73,7 @@ class PersonVerifyResult(PersonResult):
             "keep those that gain most from being confirmed."
         )
         drawn = self.candidates[:_DRAWN]
-        # Where all are of one record, as they are where the merged one is verified, its name says nothing.
+        # If all belong to one record, as when the merged one is verified, its name says nothing.
         several = len({one.record for one in drawn}) > 1
         series = ("gain", "gain, chosen")
         chart = doc.Bars(

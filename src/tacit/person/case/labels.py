@@ -151,7 +151,7 @@ def _synonyms(reader: CaseReader, node: yaml.Node, what: str, form: Callable[[st
 
 
 def _prior(reader: CaseReader, node: yaml.Node, what: str, meant: Callable[[str], str]) -> dict[str, float] | None:
-    """Probabilities of the values in the form in which they are compared, from counts or shares; None after a mistake."""
+    """Probabilities of values, as they are compared, from counts or shares; None after a mistake."""
     entries = reader.entries(node, what)
     if [key for key, _, _ in entries] == ["table"]:
         node = entries[0][2]

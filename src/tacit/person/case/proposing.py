@@ -60,7 +60,7 @@ class ProposedSource:
         if self.identifier is not None:
             yield f"    id: {_quoted(self.identifier)}"
         if self.joined:
-            parts = (f"{_quoted(label)}: [{', '.join(map(_quoted, parts))}]" for label, parts in self.joined.items())
+            parts = (f"{_quoted(label)}: [{', '.join(map(_quoted, names))}]" for label, names in self.joined.items())
             yield f"    join: {{{', '.join(parts)}}}"
         if self.columns or self.joined:
             named = [f"{_quoted(column)}: {_quoted(label)}" for column, label in self.columns.items()]

@@ -111,7 +111,7 @@ def _needs_weight(reader: CaseReader, section: CaseSection, labels: Labels) -> N
 
 
 def _idle_steps(adversaries: tuple[Adversary, ...], labels: Labels) -> list[str]:
-    """A note if 'normalise' does nothing: in the output it would look as if it did, and the leakage would be too low."""
+    """A note if 'normalise' does nothing: the output would look as if it did, and the leakage would be too low."""
     if any(label.normalise is not None or label.synonyms for label in labels.values()):
         return []
     names = [each.name for each in adversaries if any(isinstance(step, Normalise) for step in each.steps)]

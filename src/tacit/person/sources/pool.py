@@ -1,4 +1,4 @@
-"""All records of all sources: one long table of attributes in the engine, and what each record is called."""
+"""All records of all sources: one long table of attributes in the engine, and the name of each record."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PoolSource:
-    """A source that was read: where its records are among all, and what its file was.
+    """A source that was read: where its records are among all, and its file.
 
-    Its records are ``first`` to ``first + records - 1``; ``names`` is an Arrow array of what the file calls them, or
-    None if it does not: then they are called by the number of their row, from 1.
+    Its records are ``first`` to ``first + records - 1``; ``names`` is an Arrow array of their names in the file, or
+    None if it has none: then they are named by the number of their row, from 1.
     """
 
     name: str
@@ -35,7 +35,7 @@ class PoolSource:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecordPool:
-    """All records of all sources; ``repr`` shows how many there are and no value.
+    """All records of all sources; ``repr`` shows how many there are, but no value.
 
     Attributes
     ----------
@@ -67,13 +67,13 @@ class RecordPool:
         return self.sources[bisect_right(self.sources, rid, key=attrgetter("first")) - 1]
 
     def name(self, rid: int) -> str:
-        """What a record is called: its source, and what the source calls it or the number of its row, from 1."""
+        """The name of a record: its source, and its name there or the number of its row, from 1."""
         source = self.source(rid)
         own = None if source.names is None else source.names[rid - source.first].as_py()
         return f"{source.name} {own if own is not None else rid - source.first + 1}"
 
     def numbered(self, rids: Iterable[int]) -> list[Record]:
-        """Records out of the engine, in the order asked for, called by their numbers, which no value is."""
+        """Records from the engine, in the order asked for, named by their numbers, which reveal no value."""
         wanted = [int(rid) for rid in rids]
         held = contents(self.attributes, wanted)
         return [
@@ -82,7 +82,7 @@ class RecordPool:
         ]
 
     def name_table(self) -> pa.Table:
-        """What every record is called, as a table (rid, source, own, whole): by its source, and with it before."""
+        """The name of every record, as a table (rid, source, own, whole): its own, and with the source in front."""
         import numpy as np
         import pyarrow as pa
         import pyarrow.compute as pc

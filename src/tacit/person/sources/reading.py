@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Opened:
-    """A source whose file is there and in order: its records, what it calls them unless a column does, and notes."""
+    """A source whose file was checked: its records, their names unless a column has them, and notes."""
 
     records: Wide | Long
     names: pa.Array | None
@@ -41,21 +41,21 @@ def read_pool(
     forms: Mapping[str, NamedForm] | None = None,
     progress: Progress,
 ) -> RecordPool:
-    """Read all records of some sources.
+    """Read all records of these sources.
 
     The confidence of an attribute is that of its source, times that of its label, times that of its row. Empty cells
-    are no attributes, and neither is what has confidence 0. Numbers are written as people write them; a list in a cell
-    is several values. Of a label and value that a record says twice the better confidence counts.
+    are not attributes, and neither are values with confidence 0. Numbers are written as people write them; a list in a
+    cell is several values. If a record has a label and value twice, the better confidence counts.
 
     Parameters
     ----------
     sources : sequence of Source
     person : Reference or None
-        Whose values stand in breaches, which name only what kind of data got out.
+        Whose values are put into breaches, which name only what kind of data got out.
     forms : mapping from label to (name, country)
-        What the normal forms of labels are called, by which columns are read: whether 03/04/1990 is in April.
+        The names of the labels' normal forms, by which columns are read: whether 03/04/1990 is in April.
     progress : callable
-        Told what is being done, and the share done.
+        Called with what is being done, and the share done.
 
     Guarantees
     ----------
@@ -82,7 +82,7 @@ def read_pool(
 
 
 def read_references(population: PopulationSpec, store: Store, meant: Meaning = lambda held: held) -> References:
-    """The true records of many persons, beside the attributes of a store.
+    """The true records of many people, in the same store as the attributes.
 
     ``meant`` brings values into the form in which they are compared.
 
@@ -181,7 +181,7 @@ def _undecided(source: Source, columns: Sequence[str]) -> list[str]:
 
 
 def _distinct(names: pa.Array) -> pa.Array:
-    """Names of records, those that several have told apart by the row."""
+    """Names of records, with the row added where several have the same name."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -37,14 +37,14 @@ class Source:
     name : str
         Unique in the case.
     path : Path
-        The file; absolute, or relative as the case file was given.
+        The file; absolute, or relative if the path of the case file is.
     format : str
-        Rows and columns (``table``, ``json``); a label and a value to a row (``long``); or one of those in
+        Rows and columns (``table``, ``json``); a label and a value per row (``long``); or one of those in
         :mod:`tacit.person.sources.formats`.
     columns : mapping from column to label
         A column that is not named is its own label; one whose label is None is left out; ``{"*": None}`` leaves out
         all that are not named. In a features file the keys are names of feature attributes, in a breaches file data
-        classes; what is not named is looked up in the table that comes with Tacit.
+        classes; those that are not named are looked up in the table that comes with Tacit.
     identifier : str or None
         The column that names the records; the number of the row if there is none.
     confidence : float
@@ -54,11 +54,11 @@ class Source:
     label_confidence : mapping from label to float
         A factor for each label.
     removal : Offer or None
-        What is known of getting the source removed; None if nothing was said.
+        What is known about getting the source removed; None if nothing is.
     joined : mapping from label to columns
-        Columns of a table whose texts make up one value together, with a space between: a first and a last name.
+        Columns of a table whose texts are joined by a space into one value: a first and a last name.
     law : {"gdpr", "ccpa", "both"} or None
-        The law that a letter to the source names; the case's if None.
+        The law that a letter to the source cites; the case's if None.
     """
 
     name: str
@@ -76,43 +76,42 @@ class Source:
     def labelled(self, names: Sequence[str]) -> dict[str, str]:
         """The columns of a table that become attributes, each with its label, in the order of the table.
 
-        The column that names records, holds confidences or is a part of a joined value is one only where the map says
-        so.
+        A column that names records, holds confidences or is part of a joined value becomes one only if the map says so.
         """
         parts = (column for columns in self.joined.values() for column in columns)
         return mapped(self.columns, names, {self.identifier, self.confidence_column, *parts})
 
     def labels_of(self, usual: Mapping[str, str]) -> dict[str, str | None]:
-        """The label of every name in a file that is no table: the ``usual`` one, or what the case says."""
+        """The label of every field in a file that is not a table: the ``usual`` one, or what the case says."""
         named = {name: label for name, label in self.columns.items() if name != "*"}
         return named if "*" in self.columns else {**usual, **named}
 
     @property
     def own_book(self) -> bool:
-        """Whether it is an address book or mailbox, which is one's own unless the case says whom to ask, or how."""
+        """Whether it is an address book or mailbox, taken to be one's own unless the case gives a law or a removal."""
         return self.format in ("vcard", "contacts", "mailbox") and self.law is None and self.removal is None
 
     def share_of(self, label: str) -> float:
-        """The confidence of a label's values, the row's left out."""
+        """The confidence of a label's values, without that of the row."""
         return self.confidence * self.label_confidence.get(label, 1.0)
 
 
 @dataclass(frozen=True)
 class PopulationSpec:
-    """The references of many persons, in a table.
+    """The references of many people, in a table.
 
     Attributes
     ----------
     references : Path
         The table; a person may have several rows.
     person : str
-        The column that tells persons apart; it is no attribute.
+        The column that tells people apart; it is not an attribute.
     columns : mapping from column to label
         As in a source.
     quasi_identifiers : tuple of str
         Labels by which people are told apart: k is the size of the class that agrees on them.
     sensitive : tuple of str
-        Labels of which l-diversity is counted.
+        Labels for which l-diversity is counted.
     """
 
     references: Path
@@ -127,10 +126,10 @@ class PopulationSpec:
 
 
 class FileRecord(NamedTuple):
-    """A record of a file that is no table: what it is called, its labels and values, and its confidence.
+    """A record of a file that is not a table: its name, its labels and values, and its confidence.
 
-    ``name`` is None if it is called by its number. ``confidence`` is 1 if the case asks for none, and None if it asks
-    and the record has none.
+    ``name`` is None if the record is known by its number. ``confidence`` is 1 if the case asks for none, and None if it
+    does and the record has none.
     """
 
     name: str | None
@@ -139,10 +138,10 @@ class FileRecord(NamedTuple):
 
 
 def parsed(raw: bytes, path: Path, wanted: str, line: int = 1) -> Any:
-    """The JSON that begins on a line of a file; a DataError if it is none, or holds what is no text."""
+    """The JSON that begins on a line of a file; a DataError if it is not JSON, or holds something that is not text."""
     try:
         data = json.loads(raw)
-        # JSON lets halves of characters through, escaped or as three bytes of which the first is this.
+        # JSON lets half characters (surrogates) through, escaped or as three bytes of which the first is \xed.
         if b"\\u" in raw or b"\xed" in raw:
             json.dumps(data, ensure_ascii=False).encode()
     except UnicodeDecodeError as error:
@@ -158,7 +157,7 @@ def parsed(raw: bytes, path: Path, wanted: str, line: int = 1) -> Any:
 
 
 def mapped(columns: Mapping[str, str | None], names: Sequence[str], quiet: set[str | None]) -> dict[str, str]:
-    """The label of each column that has one; ``quiet`` columns have one only where the map says so."""
+    """The label of each column that has one; ``quiet`` columns have one only if the map says so."""
     rest = "*" not in columns
     labels = ((name, columns.get(name, name if rest and name not in quiet else None)) for name in names)
     return {name: label for name, label in labels if label is not None}

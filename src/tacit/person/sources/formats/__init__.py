@@ -1,4 +1,4 @@
-"""The formats of sources that are no tables, one file each; a new one is one file and one line here."""
+"""The formats of sources that are not tables, one file each; a new one is one file and one line here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tacit.tables.table import Table
 
 _MODULES = (features, entities, breaches, harvester, spiderfoot, vcard, contacts, mailbox)
 FORMATS: dict[str, FileFormat] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
-# What other tables begin with tells nothing.
+# Only these are opened to guess the format; the beginning of other files says nothing.
 _TEXTS = ".csv .tsv .txt .json .jsonl .ndjson .ijson .vcf .vcard .mbox .mbx .eml .xml"
 _DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 _LOOKED_INTO = frozenset([*_TEXTS.split(), ""])
@@ -34,16 +34,16 @@ __all__ = ["FORMATS", "FileFormat", "encoding_told", "found_format", "long_label
 
 
 def found_format(path: Path) -> SourceFormat:
-    """The format of a file, by what its name ends in and how it begins; a table if nothing tells otherwise."""
+    """The format of a file, by the end of its name and its first bytes; a table if nothing says otherwise."""
     if path.suffix.lower() not in _LOOKED_INTO or not path.is_file():
         return "table"
     try:
         file = Beginning(path)
-        for one in FORMATS.values():
-            if one.fits(file):
-                return one.name
+        for format_ in FORMATS.values():
+            if format_.fits(file):
+                return format_.name
     except SourceError:
-        # Whoever reads it will say why it cannot be read.
+        # Reading it will report why it cannot be read.
         return "table"
     if file.ending == ".json":
         return "json"
@@ -51,14 +51,14 @@ def found_format(path: Path) -> SourceFormat:
 
 
 def table_of(path: Path, format_: SourceFormat) -> Table:
-    """A source of rows and columns, open."""
+    """A source of rows and columns, opened as a table."""
     if format_ == "json" or path.suffix.lower() == ".json":
         return json_table(path)
     return open_table(path, delimiter=":" if _colons(path) else None)
 
 
 def _colons(path: Path) -> bool:
-    """Whether a dump has colons between its cells, and nothing else that could be between them."""
+    """Whether a dump has colons between its cells, and no other possible delimiter."""
     if path.suffix.lower() not in _DELIMITED or not path.is_file():
         return False
     first = Beginning(path).text.partition("\n")[0]
@@ -66,5 +66,5 @@ def _colons(path: Path) -> bool:
 
 
 def encoding_told(path: Path) -> str | None:
-    """What the encoding of a CSV is called, if it is not UTF-8."""
+    """The name of the encoding of a CSV, if it is not UTF-8."""
     return other_encoding(path) if path.suffix.lower() in _DELIMITED and path.is_file() else None

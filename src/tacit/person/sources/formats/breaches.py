@@ -1,8 +1,8 @@
-"""Breaches as Have I Been Pwned lists them: which classes of data got out, and no values.
+"""Breaches as Have I Been Pwned lists them: which classes of data got out, but no values.
 
-Of an account it is a list of breaches; fetch it with ``truncateResponse=false``. It says that, for example, the e-mail
-address and the date of birth were in a breach; so each breach becomes a record in which the person's own values stand.
-Of a domain it is what got out of every address there, by what stands before the @: see :mod:`domains`.
+For an account it is a list of breaches; fetch it with ``truncateResponse=false``. It says that, for example, the e-mail
+address and the date of birth were in a breach; so each breach becomes a record with the person's own values.
+For a domain it is what got out for every address there, by the part before the @: see :mod:`domains`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ VERIFIED, UNVERIFIED, SPAM_LIST = 1.0, 0.5, 0.3
 
 
 class _Breach(NamedTuple):
-    """A breach, what it is called, its classes of data, and of whose account it is, in an export of a domain."""
+    """A breach, its name, its classes of data and, in an export of a domain, the account it belongs to."""
 
     said: Mapping[str, Any]
     name: str
@@ -32,13 +32,13 @@ class _Breach(NamedTuple):
 
 
 def labels_in(source: Source) -> set[str]:
-    """The labels of which the breaches in a file speak."""
+    """The labels that the breaches in a file include."""
     labels = source.labels_of(CLASS_LABELS)
     return {label for one in _breaches(source) for each in one.classes if (label := labels.get(each)) is not None}
 
 
 def read_breaches(source: Source, person: Reference) -> Reading:
-    """The breaches of a file, and what was left out, in sentences: fabricated ones, and classes the person has not."""
+    """The breaches of a file, and sentences about what was left out: fabricated ones, and classes that do not apply."""
     labels = source.labels_of(CLASS_LABELS)
     records: list[FileRecord] = []
     left_out: dict[str, set[str]] = {
@@ -60,7 +60,7 @@ def read_breaches(source: Source, person: Reference) -> Reading:
             classless |= "DataClasses" not in said
             own, others = whose(account, own)
             if not own:
-                # Of somebody else the file tells the address alone, if it tells the domain.
+                # About somebody else the file gives only the address, if it gives the domain.
                 nobody += not others
                 facts = [(addresses, other) for other in others if addresses is not None]
                 records += [FileRecord(name, facts, _confidence(said))] if facts else []

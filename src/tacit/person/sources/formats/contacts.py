@@ -1,4 +1,4 @@
-"""Contacts as Google exports them in CSV: columns such as "E-mail 1 - Value", several values with ::: between."""
+"""Contacts as Google exports them in CSV: columns such as "E-mail 1 - Value", several values separated by :::."""
 
 from __future__ import annotations
 

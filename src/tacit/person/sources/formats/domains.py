@@ -1,4 +1,4 @@
-"""Breaches of all accounts of a domain, as Have I Been Pwned exports them: by what stands before the @.
+"""Breaches of all accounts of a domain, as Have I Been Pwned exports them: by the part before the @.
 
 The service answers {alias: [names of breaches]}, without the domain; its page exports the domain and whole breaches.
 """
@@ -18,7 +18,7 @@ class Account(NamedTuple):
 
 
 def accounts_in(data: Any) -> list[Account] | None:
-    """The accounts of an export of a domain; None if it is no such export."""
+    """The accounts in an export of a domain; None if it is not such an export."""
     if not isinstance(data, dict) or not data:
         return None
     results = data.get("BreachSearchResults")
@@ -26,7 +26,7 @@ def accounts_in(data: Any) -> list[Account] | None:
         found = [each for each in results if isinstance(each, dict) and isinstance(each.get("Breaches"), list)]
         return [Account(str(each.get("Alias")), str(each.get("DomainName") or ""), each["Breaches"]) for each in found]
     if all(isinstance(some, list) and some and all(isinstance(each, str) for each in some) for some in data.values()):
-        # Lists of words by other words are many things; aliases hold no spaces, and names of breaches no @.
+        # A mapping from words to lists of words may be anything; aliases have no spaces, and names of breaches no @.
         words = [*data, *(each for some in data.values() for each in some)]
         if not any(" " in alias for alias in data) and not any("@" in word or not word for word in words):
             return [Account(alias, "", some) for alias, some in data.items()]
@@ -34,7 +34,7 @@ def accounts_in(data: Any) -> list[Account] | None:
 
 
 def whose(account: Account, own: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The person's addresses that an account is; or, if it is none of them, the address it is, if the file tells."""
+    """The person's addresses that match an account; or, if none does, its own address, if the file gives the domain."""
     alias, domain = account.alias.casefold(), account.domain.casefold()
     mine = tuple(each for each in own if _parts(each)[0] == alias and domain in ("", _parts(each)[1]))
     return mine, () if mine or not domain else (f"{alias}@{domain}",)

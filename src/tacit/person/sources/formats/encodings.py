@@ -10,19 +10,19 @@ from tacit.errors import SourceError
 from tacit.loading import bytes_in, opening_of
 from tacit.tables.formats.plain import encoding_of
 
-# So much of a file is looked at to tell its encoding.
+# How many bytes of a file are examined to guess its encoding.
 _LOOKED_AT = 1 << 22
 _TITLES = {"cp1252": "Windows-1252 (Latin-1)"}
 
 
 def other_encoding(path: Path) -> str | None:
-    """What the encoding of a text file is called, if it is not UTF-8."""
+    """The name of the encoding of a text file, if it is not UTF-8."""
     encoding = encoding_of(opening_of(path, "source", most=_LOOKED_AT))
     return None if encoding == "utf-8" else _TITLES.get(encoding, "UTF-16")
 
 
 def text_of_file(path: Path, what: str) -> str:
-    """The text of a file, in whatever encoding it shows."""
+    """The text of a file, in whatever encoding it appears to have."""
     raw = bytes_in(path, what)
     encoding = encoding_of(raw[:_LOOKED_AT])
     try:
@@ -32,7 +32,7 @@ def text_of_file(path: Path, what: str) -> str:
 
 
 def rows_of_text(path: Path, text: str) -> list[tuple[int, list[str]]]:
-    """The rows of a CSV, each with its line; its delimiter is the one that its first line has most of."""
+    """The rows of a CSV, each with its line; the delimiter is the one that occurs most in the first line."""
     delimiter = max(",;\t|", key=text.partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:

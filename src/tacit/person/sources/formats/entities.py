@@ -1,6 +1,6 @@
 """FollowTheMoney's entities, as OpenSanctions and Aleph write them: one JSON object per line, a schema, properties.
 
-A person is a record. The addresses and papers that are entities of their own, or nested, are put to their person.
+A person is a record. Addresses and papers, whether separate entities or nested, are added to their person.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _PAPERS = {"Passport": "passportNumber", "Identification": "idNumber"}
 
 
 def _entries(path: Path) -> Iterator[FileEntry]:
-    """Two passes: what belongs to persons stands before or after them."""
+    """Two passes, because what belongs to a person may come before or after it."""
     addresses: dict[str, str] = {}
     papers: dict[str, list[tuple[str, str]]] = {}
     for entity, properties in _entities(path):

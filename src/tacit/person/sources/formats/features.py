@@ -1,8 +1,8 @@
 """Senzing's records: one JSON object per line, with a list of features.
 
 A feature is an object of attributes: ``{"NAME_FIRST": …, "NAME_LAST": …}``, ``{"PHONE_TYPE": …, "PHONE_NUMBER": …}``.
-The parts of a name become one value of ``name``, those of an address one of ``address`` (and the postal code ``zip``
-besides); the rest are looked up in :data:`USUAL_LABELS`.
+The parts of a name become one value of ``name``, those of an address one of ``address`` (and the postal code also
+``zip``); the rest are looked up in :data:`USUAL_LABELS`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tacit.person.model.records import Fact, Reference, as_text
 from tacit.person.sources.formats.format import LOOKED_AT, FileFormat, Reading, usual_labels
 from tacit.person.sources.source import FileRecord, Source, parsed
 
-# Words joined by a space, in this order; the middle name is in one source and not in the next, so it stays out.
+# Joined by a space, in this order; many sources lack the middle name, so it is left out.
 NAME_PARTS = ("NAME_FIRST", "NAME_LAST")
 # Joined by a comma; the postal code is a label of its own.
 ADDRESS_PARTS = (*(f"ADDR_LINE{line}" for line in range(1, 7)), "ADDR_CITY", "ADDR_STATE")
@@ -42,7 +42,7 @@ def read_features(source: Source, unlabelled: set[str] | None = None) -> Iterato
         if unlabelled is not None:
             unlabelled.update(key for feature in features for key in feature if key not in labels and not _quiet(key))
         for key, label in source.columns.items():
-            # What stands beside the features is no feature, but the case may ask for it.
+            # Fields next to the features are not features, but the case may ask for them.
             if label is not None and key in data and key != "FEATURES":
                 facts += [(label, value) for value in _value(data[key], f"'{key}'", where)]
         name = next(iter(_value(data.get(naming), f"'{naming}'", where)), str(line))
@@ -50,7 +50,7 @@ def read_features(source: Source, unlabelled: set[str] | None = None) -> Iterato
 
 
 def _quiet(key: str) -> bool:
-    """Whether an attribute says more about a feature than about the person: nobody asks where it went."""
+    """Whether an attribute describes the feature rather than the person, so that no note is needed if it is left out."""
     return key.startswith(("REL_", "RECORD_TYPE")) or key.endswith(("_TYPE", "_COUNTRY", "_STATE", "_DT"))
 
 
@@ -86,7 +86,7 @@ def _facts(
 
 
 def _value(value: Any, what: str, where: str) -> list[str]:
-    """A value as text, in a list; none if there is nothing."""
+    """A value as text, in a list; an empty list if there is none."""
     if isinstance(value, list | dict):
         raise DataError(f"{where}: {what} is {'a list' if isinstance(value, list) else 'an object'}: make it text")
     if value is None or isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""What every format of a source is: how it is told from others, how it is read, and what its fields are called."""
+"""The common interface of source formats: how each is recognised, how it is read, and the labels of its fields."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from tacit.person.model.records import Reference, as_text
 from tacit.person.sources.source import FileRecord, Source, SourceFormat
 from tacit.tables.formats.plain import encoding_of
 
-# To see which labels a file has, so many of its records are looked at.
+# How many records of a file are examined to see which labels it has.
 LOOKED_AT = 10_000
-# So much of a file is looked at to tell what it is.
+# How many bytes of a file are examined to recognise its format.
 MOST_LOOKED_AT = 1 << 18
 
 Reading = tuple[list[FileRecord], list[str]]
 
 
 class FileEntry(NamedTuple):
-    """A record as its file has it: what it is called there, if anything, and fields with their values."""
+    """A record as its file has it: its name there, if any, and fields with their values."""
 
     name: str | None
     fields: list[tuple[str, str]]
 
 
 class Beginning:
-    """The beginning of a file, looked at to tell its format; of a file .json, which is read whole anyway, all of it."""
+    """The beginning of a file, from which its format is recognised; a .json file, which is read whole anyway, in full."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.ending = path, path.suffix.lower()
@@ -44,7 +44,7 @@ class Beginning:
 
     @cached_property
     def columns(self) -> frozenset[str]:
-        """What the first line of a CSV names."""
+        """The names in the first line of a CSV."""
         if self.ending not in (".csv", ".tsv", ".txt"):
             return frozenset()
         line = self.text.partition("\n")[0].strip()
@@ -55,7 +55,7 @@ class Beginning:
 
     @cached_property
     def line(self) -> Mapping[str, Any]:
-        """The object on the first line, where a file has one object per line."""
+        """The object on the first line, if the file has one object per line."""
         first = self.text.lstrip().partition("\n")[0]
         try:
             found = json_of(first) if first.startswith("{") else None
@@ -65,7 +65,7 @@ class Beginning:
 
     @cached_property
     def whole(self) -> Any:
-        """What a file .json holds; None if it is none, or no JSON."""
+        """The content of a .json file; None for another file, or if it is not JSON."""
         try:
             return json_of(bytes_in(self.path, "source")) if self.ending == ".json" else None
         except ValueError:
@@ -80,22 +80,22 @@ class Beginning:
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A format of files that are no tables.
+    """A format of files that are not tables.
 
     Attributes
     ----------
     name : str
-        As a case says it.
+        Its name in a case.
     title : str
-        As a sentence says it: "read as ...".
+        Its name in a sentence: "read as ...".
     fits : callable
-        Whether a file looks like it.
+        Whether a file looks like this format.
     usual : mapping from field to label
-        The labels of its fields, where the case says nothing.
+        The default labels of its fields.
     read : callable
-        The records of a source, and what was left out, in sentences without values. The person may be needed.
+        The records of a source, and sentences, without values, about what was left out. The person may be needed.
     labels : callable
-        The labels that a source has, or has at its beginning.
+        The labels found in a source, or in its first part.
     """
 
     name: SourceFormat
@@ -137,13 +137,13 @@ def of_entries(
 
 
 def usual_labels(format_: SourceFormat) -> dict[str, str]:
-    """The labels of what files of a format name, as they are called where the case says nothing."""
+    """The default labels of the fields of a format."""
     labels: dict[str, str] = json.loads(Path(__file__).with_name("usual_labels.json").read_bytes())[format_]
     return labels
 
 
 def text_of(value: Any) -> str:
-    """A value of JSON as text; empty if it is no text and no number."""
+    """A JSON value as text; empty if it is neither text nor a number."""
     if (
         value is None
         or isinstance(value, bool | list | dict)
@@ -155,5 +155,5 @@ def text_of(value: Any) -> str:
 
 
 def texts_of(value: Any) -> list[str]:
-    """The values of a list, or the one value, as texts; none that are empty."""
+    """The values of a list, or the single value, as texts, without empty ones."""
     return [text for each in (value if isinstance(value, list) else [value]) if (text := text_of(each))]

@@ -1,4 +1,4 @@
-"""What theHarvester found of a domain, as JSON or XML: addresses and people, each a record, for nothing joins them."""
+"""What theHarvester found about a domain, as JSON or XML: addresses and people, each its own record."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _listed(raw: bytes, path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _tagged(raw: bytes, path: Path) -> Iterator[tuple[str, str]]:
-    # Nothing that theHarvester writes declares entities, which can be made to unfold without end.
+    # theHarvester never declares entities, and entities can be made to expand without end.
     if b"<!" in raw.replace(b"<!--", b""):
         raise DataError(f"{path} declares entities, which theHarvester does not: export it as JSON")
     try:

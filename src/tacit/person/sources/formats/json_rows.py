@@ -1,4 +1,4 @@
-"""JSON as a table: one row per object, what is nested in columns of its own, lists as several values."""
+"""JSON as a table: one row per object, nested fields as columns of their own, lists as several values."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ def _objects(path: Path) -> list[Mapping[str, Any]]:
 
 
 def _listed(data: Mapping[str, Any], where: str) -> list[Mapping[str, Any]]:
-    """The rows that an export has under a word: ``{"contacts": [...], "total": 2, "meta": {...}}``; none if it is about
-    one person.
+    """The rows that an export has under a key: ``{"contacts": [...], "total": 2, "meta": {...}}``; none if the object
+    describes one person.
 
-    One person's phones are no such list, and neither is what stands beside a person. Of several lists those are taken
-    that say something of people.
+    One person's phones are not such a list, and neither is a list next to a person's fields. Of several lists, those
+    about people are used.
     """
     lists = {
         key: each for key, each in data.items() if isinstance(each, list) and isinstance(next(iter(each), 0), dict)

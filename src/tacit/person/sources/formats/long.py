@@ -1,4 +1,4 @@
-"""The long form: one row per fact, with its label, its value, and perhaps whose record it is in and how sure it is."""
+"""The long form: one row per fact, with its label, its value, and possibly its record and its confidence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tacit.tables.table import Table
 
-# What each column may be called.
+# The names that each column may have.
 _CALLED = {
     "label": ("label", "attribute", "field", "key", "property"),
     "value": ("value",),
@@ -36,12 +36,12 @@ class LongColumns:
 
     @property
     def all(self) -> list[str]:
-        """The columns there are."""
+        """The columns that exist."""
         return [name for name in (self.label, self.value, self.record, self.confidence) if name is not None]
 
 
 def long_columns(names: tuple[str, ...], source: Source | None = None) -> LongColumns | None:
-    """Which column is what, by their names or as the source says; None if there is no label or no value."""
+    """Which column is what, by name or as the source says; None if there is no label or no value."""
     spelled = {name.strip().casefold(): name for name in reversed(names)}
     found = {what: next((spelled[one] for one in called if one in spelled), None) for what, called in _CALLED.items()}
     if source is not None:
@@ -52,7 +52,7 @@ def long_columns(names: tuple[str, ...], source: Source | None = None) -> LongCo
 
 
 def is_long(names: tuple[str, ...]) -> bool:
-    """Whether a table has such columns, and no others."""
+    """Whether a table has these columns, and no others."""
     found = long_columns(names)
     return found is not None and set(found.all) == set(names)
 
@@ -64,9 +64,9 @@ def long_labels(table: Table, source: Source) -> set[str]:
 
 
 def long_records(table: Table, source: Source) -> tuple[Long, pa.Array | None, int]:
-    """The facts of a table, what its records are called, and how many facts lack a confidence.
+    """The facts of a table, the names of its records, and how many facts lack a confidence.
 
-    Without a column for the record all facts are of one.
+    Without a column for the record, all facts belong to one.
     """
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -13,13 +13,13 @@ from pathlib import Path
 from tacit.loading import lines_in
 from tacit.person.sources.formats.format import Beginning, FileEntry, of_entries
 
-# Of the head of a message no more is looked at.
+# The most bytes of a message's head that are read.
 _MOST_HEAD = 1 << 20
 _WANTED = ("From", "To", "Cc")
 
 
 def _entries(path: Path) -> Iterator[FileEntry]:
-    """One record an address, with every name that goes with it. No body is looked at."""
+    """One record per address, with every name used with it. No message body is read."""
     names: dict[str, dict[str, None]] = {}
     for head in _heads(path):
         message = BytesHeaderParser().parsebytes(head)
@@ -33,7 +33,7 @@ def _entries(path: Path) -> Iterator[FileEntry]:
 
 
 def _heads(path: Path) -> Iterator[bytes]:
-    """The head of every message; the rest is passed over."""
+    """The head of every message; the rest is skipped."""
     head: list[bytes] | None = []
     size, blank = 0, True
     for line in lines_in(path, "mailbox"):
@@ -57,7 +57,7 @@ def _decoded(name: str) -> str:
     try:
         name = str(make_header(decode_header(name)))
     except (HeaderParseError, LookupError, UnicodeError, ValueError):
-        # A name in letters that nobody knows is no name.
+        # A name in an unknown encoding is not used.
         return ""
     return " ".join(name.strip("'\" ").split())
 

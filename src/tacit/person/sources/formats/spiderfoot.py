@@ -1,7 +1,7 @@
 """Scans of SpiderFoot, exported as CSV or JSON: what one module found in one place is one record.
 
-The thing it was found from (the address that a key server was asked about) is put to the record, if the scan knows
-what it is: that is what ties records together. False positives are left out.
+What it was found from (the address that a key server was asked about) is added to the record, if the scan knows what
+it is: that is what ties records together. False positives are left out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _entries(path: Path) -> Iterator[FileEntry]:
 
 
 def _said(kind: str, data: str) -> str:
-    """The value in what an event says: what comes after it in brackets is where it was found."""
+    """The value in the data of an event; what follows in brackets says where it was found."""
     said = re.sub(r"</?SFURL>", "", data).strip()
     address = re.search(r"https?://\S+", said)
     if "\n" in said and address is not None:

@@ -12,7 +12,7 @@ from tacit.person.sources.formats.format import Beginning, FileEntry, of_entries
 
 _LINE = re.compile(r"(?:[\w-]+\.)?([\w-]+)((?:;[^:\"]*(?:\"[^\"]*\"[^:\"]*)*)?):(.*)", re.DOTALL)
 _ESCAPED = re.compile(r"\\(.)")
-# What says more about the card than about the person, or is no text.
+# Fields that describe the card rather than the person, or are not text.
 _QUIET = {
     "BEGIN",
     "END",
@@ -33,7 +33,7 @@ def _entries(path: Path) -> Iterator[FileEntry]:
     fields: list[tuple[str, str]] = []
     for name, given, value in _lines(text_of_file(path, "vCard")):
         if name == "BEGIN" or (name == "END" and fields):
-            # A card that is cut off says something all the same.
+            # A card that is cut off is still used.
             yield from _card(fields)
             fields = []
         elif name not in _QUIET and not name.startswith("X-AB") and "BASE64" not in given and value.strip(" ;"):
@@ -42,8 +42,8 @@ def _entries(path: Path) -> Iterator[FileEntry]:
 
 
 def _lines(text: str) -> Iterator[tuple[str, str, str]]:
-    """Name, parameters and value of every line, those that were folded laid together."""
-    # A soft break of quoted-printable goes on without the blank that other folded lines begin with.
+    """Name, parameters and value of every line, with folded lines joined."""
+    # After a soft break, quoted-printable continues without the blank that other folded lines begin with.
     text = re.sub(r"\r\n?", "\n", text)
     text = re.sub(r"\n[ \t]", "", text)
     text = re.sub(r"(?im)^([^:\n]*QUOTED-PRINTABLE[^:\n]*:(?:[^\n]*=\n)*[^\n]*)", _unbroken, text)
@@ -65,7 +65,7 @@ def _card(fields: list[tuple[str, str]]) -> Iterator[FileEntry]:
     for name, value in fields:
         parts = [_plain(part) for part in re.split(r"(?<!\\);", value)]
         if name == "N":
-            # The family's name comes first; a card with the whole name has no need of its parts.
+            # The family name comes first; a card with the full name does not need the parts.
             said += [] if "FN" in whole else [("FN", " ".join(filter(None, [*parts[1:2], *parts[:1]])))]
         elif name == "ADR":
             street, town, region, code = (*parts, *[""] * 7)[2:6]
