@@ -1,4 +1,4 @@
-"""A case opened: its records, its adversaries carried out, and what would be if."""
+"""A case opened: its records, what its adversaries do with them, and what-if questions."""
 
 from tacit.person.inquiry.crowd import crowd_note, references_of
 from tacit.person.inquiry.decoying import decoy_action, decoy_plan

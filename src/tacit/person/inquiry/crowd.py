@@ -1,4 +1,4 @@
-"""People to stand among: the references of a population, and how many a person is like."""
+"""The crowd that a person hides in: the references of a population, and how many of them could be the person."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tacit.person.sources.source import PopulationSpec
 
 
 def references_of(inquiry: Inquiry, population: PopulationSpec) -> References:
-    """The true records of all persons, values in the form in which they are compared."""
+    """The true records of all people, with values in the form in which they are compared."""
     return read_references(population, inquiry.pool.attributes.store, inquiry.bench.meant)
 
 
 def crowd_note(inquiry: Inquiry) -> list[str]:
-    """k beside the leakage of one person, if the case has a table of people and quasi-identifiers."""
+    """A note on the person's k, if the case has a table of people and quasi-identifiers."""
     spec, labels = inquiry.case.population, inquiry.labels
     if spec is None or not spec.quasi_identifiers:
         return []

@@ -1,4 +1,4 @@
-"""Decoys for the person of a case: planned among the records near, and measured among all."""
+"""Decoys for the person of a case: planned on the records near the person, and measured on all."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from tacit.person.plans.decoys import DecoyPlan, plan_decoys
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.steps import Grouping, Resolve
 
-# Up to so many records decoys may be linked with any of them; beyond, with what holds something of the person.
+# Up to this many records, decoys may link to any of them; beyond that, only to those that hold something of the person.
 MOST_FOR_DECOYS = 200_000
 
 
 def decoy_plan(
     inquiry: Inquiry, *, budget: float | None = None, allow: Sequence[str] = (), works: Sequence[Grouped] = ()
 ) -> tuple[DecoyPlan, list[str]]:
-    """Decoys, with the case's budget and labels where none are given, and notes.
+    """Decoys, with the case's budget and labels unless others are passed, and notes.
 
-    ``works`` are the case's adversaries, if they were carried out before.
+    ``works`` are the case's adversaries, if they were already carried out.
     """
     case, subject, terms = inquiry.case, inquiry.subject, inquiry.case.decoys
     labels = tuple(allow) or (terms.labels if terms is not None else ())
@@ -39,7 +39,8 @@ def decoy_plan(
         raise ArgumentError(sentence(refusal, path=case.path, allow=Setting("allow"), budget=Setting("budget")))
     loaded = near(inquiry, whole=MOST_FOR_DECOYS, works=works)
     inquiry.progress("planning decoys", None)
-    values = {label: some for label, some in (terms.values if terms is not None else {}).items() if label in labels}
+    declared = terms.values if terms is not None else {}
+    values = {label: declared[label] for label in declared if label in labels}
     plan = plan_decoys(
         loaded.records,
         subject.reference,
@@ -65,9 +66,9 @@ def decoy_plan(
 
 
 def _believed(plan: DecoyPlan, loaded: Near, inquiry: Inquiry) -> list[str]:
-    """The worst leakage if a decoy were believed as a whole, in all it says or as little as what links it.
+    """A note on the worst leakage if a decoy were believed entirely, or only as much as the weakest part of it.
 
-    The plan takes what is false for certain and what links it for as certain as it is held already.
+    The plan assumes that false values are held with certainty, and linking values as they are held now.
     """
     if all(attribute.confidence == 1 for record in plan.records for attribute in record):
         return []
@@ -87,7 +88,7 @@ def _believed(plan: DecoyPlan, loaded: Near, inquiry: Inquiry) -> list[str]:
 
 
 def _measured_again(plan: DecoyPlan, inquiry: Inquiry) -> tuple[DecoyPlan, list[str]]:
-    """The plan measured among all records that the decoys could be joined with, also those it was made without."""
+    """The plan, measured on all records that the decoys could be joined with, including those it was made without."""
     more = numbered(plan.records, inquiry)
     loaded = near(inquiry, more=more)
     names = [spec.name for spec in inquiry.case.adversaries]
@@ -101,11 +102,13 @@ def _measured_again(plan: DecoyPlan, inquiry: Inquiry) -> tuple[DecoyPlan, list[
 
 
 def decoy_action(inquiry: Inquiry, before: float) -> list[Action]:
-    """The plan of decoys as an action, if the case speaks of decoys and the plan is recommended."""
+    """The decoy plan as an action, if the case has decoys and the plan is recommended."""
     case = inquiry.case
     if case.decoys is None or not case.decoys.budget or not inquiry.pool.n_records:
         return []
-    if not any(map(_by_rules, case.adversaries)) or case.beta == 0:  # precision alone, which no plan is made for
+    if (
+        not any(map(_by_rules, case.adversaries)) or case.beta == 0
+    ):  # only precision counts, and there is no plan for that
         return []
     plan, _ = decoy_plan(inquiry, works=[one.work for one in inquiry.ladder])
     if not plan.recommended:

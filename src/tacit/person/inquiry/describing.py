@@ -1,4 +1,4 @@
-"""What adversaries do, in a few words, and what they were not asked."""
+"""What adversaries do, in a few words, and what their answers leave out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MERGED = {
 
 
 def does(spec: Adversary, others: Sequence[Adversary] = ()) -> str:
-    """What an adversary does, in a few words: what it does beyond one of the others, if that is all the same."""
+    """What an adversary does, in a few words; if it only extends one of the others, what it adds to that one."""
     for other in others:
         more = spec.steps[len(other.steps) :]
         if more and other.steps and replace(other, name=spec.name, steps=(*other.steps, *more)) == spec:
@@ -56,7 +56,7 @@ def _step(step: Step) -> str:
 
 
 def unseen_note(adversaries: Sequence[Adversary], what: str) -> list[str]:
-    """Where clusters come from elsewhere, nobody can say what a new record would be joined with."""
+    """A note: clusters that were made elsewhere do not say what a new record would be joined with."""
     names = [one.name for one in adversaries if any(isinstance(step, FileClusters) for step in one.steps)]
     if not names:
         return []
@@ -67,10 +67,10 @@ def unseen_note(adversaries: Sequence[Adversary], what: str) -> list[str]:
 
 
 def fitted_once(spec: Adversary) -> list[str]:
-    """Where records are joined by what is likely, what is taken away was still there when that was found out.
+    """A note: likely pairs were found while everything was still there, including what is taken away.
 
-    To fit the model anew for every source and every plan would take the time of an audit each, and audit, removal and
-    release would no longer say the same of one source.
+    Fitting the model again for every source and every plan would take as long as an audit each time, and audit, removal
+    and release would no longer agree about a source.
     """
     if not any(isinstance(step, LikelyClusters) for step in spec.steps):
         return []

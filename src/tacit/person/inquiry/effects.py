@@ -1,4 +1,4 @@
-"""What each source adds, and what the person can do, both by resolving everything again."""
+"""What each source adds and what the person can do, both found by resolving everything again."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ SAME = 1e-9
 def source_shares(
     pool: RecordPool, before: float, without: Mapping[str, float], only_there: Mapping[str, float]
 ) -> tuple[SourceShare, ...]:
-    """What every source adds, the one that adds most first; ``without`` is what leaks without it, if that is less, and
-    ``only_there`` the share of the file that no other source has."""
+    """What every source adds, the largest contribution first; ``without`` is what leaks without each source (the same
+    as before if it is missing), and ``only_there`` the share of the file that no other source has."""
     shares = [
         SourceShare(
             source=s.name,
@@ -37,7 +37,7 @@ def source_shares(
 
 
 def removals(case: Case, shares: Iterable[SourceShare], before: float) -> list[Action]:
-    """Requests to remove a source, where that lowers the leakage."""
+    """Requests to remove a source, if that lowers the leakage."""
     offers = {source.name: source.removal for source in case.sources if source.removal is not None}
     own = {source.name for source in case.sources if source.own_book}
     lists = {source.name for source in case.sources if source.format == "breaches"}
@@ -50,7 +50,7 @@ def removals(case: Case, shares: Iterable[SourceShare], before: float) -> list[A
         what = f"have '{share.source}' remove its records"
         why = f"{level(share.contribution)} of the leakage goes with this source, if it removes its records"
         if share.source in lists:
-            # Who lists breaches holds nothing.
+            # Whoever lists breaches holds nothing.
             what = f"have those whose breaches '{share.source}' lists remove their records"
             why = f"{level(share.contribution)} of the leakage goes with these, if they remove their records"
         if share.source in own:
@@ -65,7 +65,7 @@ def removals(case: Case, shares: Iterable[SourceShare], before: float) -> list[A
 def changes(
     cluster: Cluster | None, subject: Subject, shrinking: Shrinking, before: float, shown: Showing
 ) -> list[Action]:
-    """Identifiers to use no more: what would leak if a true value by which records were joined were in none of them."""
+    """Identifiers to stop using: what would leak if no record held a true value by which records were joined."""
     links = cluster.links if cluster is not None else ()
     joins = Counter(label for link in links for label in link.labels)
     actions = []
@@ -79,7 +79,7 @@ def changes(
         if before - after > SAME:
             what = f"use another {label} in each place instead of {shown(value)}"
             if subject.labels[label].single:
-                # Nobody has a second date of birth; what has one true value can only be left out.
+                # Nobody has a second date of birth: a label with one true value can only be left out.
                 what = f"stop giving out {label} {shown(value)}"
             why = f"{label} is in {joins[label]} of the {len(links)} joins"
             why += "; the leakage after is as if no record held this one"
@@ -88,10 +88,10 @@ def changes(
 
 
 def ranked(actions: list[Action]) -> tuple[Action, ...]:
-    """Actions by what leaks after them, counting how likely they succeed, the best first; false records come last.
+    """Actions by the expected leakage after them, the best first; decoys come last.
 
     Decoys must not look like the first thing to do: what is removed or no longer given out is gone for every adversary,
-    and false records only work on those who believe them.
+    whereas false records only work on those who believe them.
     """
 
     def place(action: Action) -> tuple[bool, float]:

@@ -18,9 +18,9 @@ from tacit.person.sources.pool import RecordPool
 
 @dataclass(frozen=True)
 class RecordNames:
-    """What records are called in a result: never by a value of their own.
+    """The names of records in a result, which are never one of their values.
 
-    ``more`` are records that are no source's: what a query or a release is called, by their numbers.
+    ``more`` are records that belong to no source, by number: the names of a query or a release.
     """
 
     pool: RecordPool
@@ -32,9 +32,9 @@ class RecordNames:
         return [(value.casefold(), self.subject.labels[label].meant(value)) for label, value in self.subject.reference]
 
     def _tells(self, called: str, record: Record) -> bool:
-        """Whether a name says a value of its record or of the person, as it is written or as it is meant.
+        """Whether a name reveals a value of its record or of the person, as written or in normal form.
 
-        Many files go by e-mail address, and an address is somebody's, whether the file says so elsewhere or not.
+        Many files name records by e-mail address, which is somebody's even if it is in no other column.
         """
         low = called.casefold()
         if "@" in low:
@@ -54,7 +54,7 @@ class RecordNames:
         return tuple(sorted(named, key=lambda name: (order.get(name, len(order)), name)))
 
     def all(self, rids: Iterable[int]) -> dict[int, str]:
-        """The name of each record; by the number of its row if the file calls it by a value of it or of the person."""
+        """The name of each record; the number of its row if its name in the file is a value of it or of the person."""
         wanted = list(rids)
         own = [rid for rid in wanted if rid not in self.more]
         named = {rid: self.more[rid][0] for rid in wanted if rid in self.more}
@@ -67,7 +67,7 @@ class RecordNames:
 
 
 def finding(adversary: str, value: float, cluster: Cluster | None, names: RecordNames, shown: Showing) -> Finding:
-    """What an adversary's best record says, what is right in it, what it lacks, and how it came to be."""
+    """What the record of an adversary that leaks most says, what is right in it, what it lacks, and how it came to be."""
     subject = names.subject
     cluster = cluster if cluster is not None else Cluster(Record(()), ())
     record = cluster.record

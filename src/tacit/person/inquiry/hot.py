@@ -27,20 +27,20 @@ FIRST_RECORDS, TIMES_MORE, MORE_RECORDS = 60, 20, 20_000
 
 
 class Hot:
-    """The clusters that hold something of the person, the most promising first; fetched as far as they are needed.
+    """The clusters that hold something of the person, the most promising first; fetched only as needed.
 
     Attributes
     ----------
     clusters : int array
     right : float array
-        At most so much weight of each is right, in expectation.
+        An upper bound on the expected weight of what is right in each.
     """
 
     def __init__(self, work: Grouped, subject: Subject) -> None:
         self.work, self.subject = work, subject
         clusters, right = self._weights(work.held)
         if work.spec.keep_base and work.held is not work.pool.attributes:
-            # Originals are kept as they were given, whatever the steps made of them.
+            # Originals are kept unchanged, whatever the steps made of them.
             other, weights = self._weights(work.pool.attributes)
             every, weights = np.concatenate([clusters, other]), np.concatenate([right, weights])
             clusters, places = np.unique(every, return_inverse=True)
@@ -66,7 +66,7 @@ class Hot:
         return min(1.0, float(self.right[place]) / whole) if place < len(self) and whole else 0.0
 
     def spans(self) -> Iterator[tuple[int, int]]:
-        """Clusters in order, some at a time: the place of the first, and the place after the last."""
+        """Clusters in order, a few at a time: the place of the first, and the place after the last."""
         start, room = 0, FIRST_RECORDS
         while start < len(self):
             total = np.cumsum(self.work.sizes(self.clusters[start : start + room]))
@@ -75,7 +75,7 @@ class Hot:
             start, room = after, min(TIMES_MORE * room, MORE_RECORDS)
 
     def records(self, start: int, after: int) -> list[Record]:
-        """The records of the clusters of a span, called by number; every question begins with the first span."""
+        """The records of the clusters of a span, named by number; the first span is kept, as every question needs it."""
         if start == 0 and self._first:
             return self._first
         records = self.work.pool.numbered(self.work.members(self.clusters[start:after].tolist()))
@@ -85,7 +85,7 @@ class Hot:
 
 
 def hit_rows(held: Attributes, subject: Subject, forms: Attributes | None = None) -> RightRows:
-    """What is right among some attributes, looked for once; ``forms`` as :func:`right_values` takes them."""
+    """What is right among these attributes, cached; ``forms`` as for :func:`right_values`."""
     if held not in subject.found:
         hits = right_values(held, subject, forms)
         formed = held if held.formed else forms
@@ -94,12 +94,12 @@ def hit_rows(held: Attributes, subject: Subject, forms: Attributes | None = None
 
 
 def right_values(held: Attributes, subject: Subject, forms: Attributes | None = None) -> pa.Table:
-    """Every (label, value) that is right, nearly right or covers the truth: the fact it hits and the credit it has.
+    """Every (label, value) that is right, nearly right or covers the truth: the fact it hits and its credit.
 
-    ``forms`` are the attributes in normal form, if they are at hand. What correlated labels share is a fact of its own,
-    hit by whatever is right of any of them.
+    ``forms`` are the attributes in normal form, if available. What correlated labels share is a separate fact, hit by
+    whatever is right in any of them.
     """
-    # Not the subject's own, which would remember every value there is.
+    # Not the subject's own comparer, which would cache every value there is.
     comparer = Comparer(subject.reference, subject.labels)
     shared = {
         label: (-1 - place, group.shared)
@@ -129,7 +129,7 @@ def right_values(held: Attributes, subject: Subject, forms: Attributes | None = 
 
 
 def _wanted(subject: Subject) -> dict[str, Wanted]:
-    """For each label of the person what the engine can say of values that are right."""
+    """For each label of the person, what the engine needs to find values that are right."""
     forms = named_forms(subject.labels)
     wanted = {}
     for name in dict.fromkeys(label for label, _ in subject.reference):
@@ -147,7 +147,7 @@ def _wanted(subject: Subject) -> dict[str, Wanted]:
 
 @dataclass(frozen=True)
 class Winner:
-    """The record that leaks most of all that an adversary holds; the members of its cluster are record numbers."""
+    """Of all records that an adversary holds, the one that leaks most; the members of its cluster are record numbers."""
 
     leakage: Leakage
     best_recall: float
@@ -180,14 +180,14 @@ def winner(hot: Hot) -> Winner:
 
 
 def _before(one: Leakage, its: Cluster, other: Leakage, theirs: Cluster) -> bool:
-    """More leakage first; of equals fewer members, then the earlier record."""
+    """More leakage first; among equals, fewer members, then the earlier record."""
     if exceeds(one.value, other.value) or exceeds(other.value, one.value):
         return one.value > other.value
     return (len(its.members), its.members) < (len(theirs.members), theirs.members)
 
 
 def renumbered(cluster: Cluster, rids: Sequence[int]) -> Cluster:
-    """A cluster whose members are places in a list of records, with the records' own numbers."""
+    """A cluster whose members are places in a list of records, with the record numbers instead."""
     links = tuple(Link(rids[link.left], rids[link.right], link.labels) for link in cluster.links)
     sources = {fact: tuple(rids[member] for member in members) for fact, members in cluster.sources.items()}
     members = tuple(sorted(rids[member] for member in cluster.members))
@@ -197,27 +197,27 @@ def renumbered(cluster: Cluster, rids: Sequence[int]) -> Cluster:
 class Shrinking:
     """What would leak if something were taken away, everything resolved again.
 
-    Taking records or attributes away can only split clusters: what holds nothing of the person now holds nothing then,
-    and clusters do not come together that were apart. So the clusters that hold something are enough, the most
+    Taking records or attributes away can only split clusters: what holds nothing of the person now will hold nothing
+    then, and clusters that are apart do not come together. So the clusters that hold something are enough, the most
     promising first, until no other can leak more.
 
     Attributes
     ----------
     rough : bool
-        Whether an answer was given as its upper bound, because too many records would have had to be looked at.
+        Whether an answer is only an upper bound, because too many records would have had to be examined.
     """
 
     MOST_RECORDS = 200_000
 
     def __init__(self, hot: Hot) -> None:
         self._hot = hot
-        # By the place of the first cluster of a span: its records, and what leaks from them as they are.
+        # By the place of the first cluster of a span: its records, and what leaks from them unchanged.
         self._records: dict[int, list[Record]] = {}
         self._standing: dict[int, float] = {}
         self.rough = False
 
     def leakage(self, change: Callable[[Record], Record | None]) -> float:
-        """The leakage if every record were what ``change`` makes of it, None if it were gone."""
+        """The leakage if every record were replaced by what ``change`` returns; None removes it."""
         best, seen = 0.0, 0
         for start, after in self._hot.spans():
             if not exceeds(self._hot.ceiling(start), best):
@@ -237,7 +237,7 @@ class Shrinking:
         return self.leakage(lambda record: None if record.source == name else record)
 
     def without_fact(self, label: str, value: str) -> float:
-        """The leakage if no record held what means this value of a label."""
+        """The leakage if no record held this value of a label, in any spelling with the same normal form."""
         meant = self._hot.subject.labels[label].meant
         true = meant(value)
 

@@ -1,4 +1,4 @@
-"""What was read of the sources of a case and worked out, kept beside it: for its owner alone, and the next command."""
+"""What was read from the sources of a case and computed, kept next to it for the next command; only for its owner."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from tacit.tables.table import stamp_of
 
 @dataclass(frozen=True)
 class CaseIndex:
-    """A folder of files, each called by all that it depends on; what depends on something else is another file.
+    """A folder of files, each named after everything it depends on; if that changes, it is another file.
 
-    ``folder`` is the case's own below ``.tacit``, ``key`` that of its sources as they are. Files are written under
-    another name and renamed, so that no process sees half of one, and are never changed. Processes write one after the
-    other, and none writes what another has written. A file that was changed all the same, or cannot be read, is made
-    again. Where nothing can be written, nothing is kept.
+    ``folder`` is that of the case below ``.tacit``, ``key`` stands for its sources in their present state. Files are
+    written under another name and renamed, so that no process sees half of one, and are never changed. Processes write
+    one after the other, and none writes what another has written. A file that was changed nevertheless, or cannot be
+    read, is made again. If nothing can be written, nothing is kept.
     """
 
     folder: Path
@@ -68,7 +68,7 @@ class CaseIndex:
         return RecordPool(held, tuple(sources), tuple(about["notes"]), forms)
 
     def keep(self, pool: RecordPool) -> None:
-        """Keep the records, if they are many, and forget those of sources that have changed."""
+        """Keep the records, if there are many, and delete those of sources that have changed."""
         held, forms = pool.attributes, pool.formed
         if held.coded is None:
             return
@@ -116,7 +116,8 @@ class CaseIndex:
         return made
 
     def learned(self, store: Store, make: Callable[[], LikelyModel | None]) -> LikelyModel | None:
-        """What is known of the records in normal form whoever is asked about: as it is kept, or made and kept."""
+        """What was learned from the records in normal form, whoever is asked about: read if kept, otherwise made and
+        kept."""
         about = self._about("likely")
         if about is not None and self._about("codes") is not None:
             with suppress(TacitError, OSError, ValueError, EOFError):
@@ -140,7 +141,7 @@ class CaseIndex:
         return self.folder / f"{self.key}-{what}"
 
     def _about(self, what: str) -> dict[str, Any] | None:
-        """What was noted of a file; None if there is none, or it is not as it was left."""
+        """The notes about a file; None if there is none, or if it has changed since."""
         try:
             noted: dict[str, Any] = json.loads(self._path(f"{what}.json").read_bytes())
             return noted if noted["stamp"] == list(stamp_of(self._path(what))) else None
@@ -148,13 +149,13 @@ class CaseIndex:
             return None
 
     def _write(self, what: str, write: Callable[[Path], None], noted: dict[str, Any]) -> None:
-        """A file and what is noted of it, each whole or not at all; nothing if another process has written them."""
+        """Write a file and the notes about it, each whole or not at all; nothing if another process has done so."""
         with self._alone():
             if self._about(what) is not None:
                 return
             draft = self.folder / f"draft-{secrets.token_hex(8)}"
             path = self._path(what)
-            # The engine lets everybody read what it makes, until it is told otherwise.
+            # By default everybody could read the files that the engine writes.
             before = os.umask(0o077)
             try:
                 write(draft)
@@ -168,7 +169,7 @@ class CaseIndex:
                 draft.unlink(missing_ok=True)
 
     def _note(self, called: str, said: str) -> None:
-        """A small file that is looked for before it is known what the sources are: their columns, an answer."""
+        """Write a small file that is read before the sources are known: their columns, or an answer."""
         with suppress(OSError), self._alone():
             path, draft = self.folder / called, self.folder / f"draft-{secrets.token_hex(8)}"
             if path.exists() and path.read_bytes() == said.encode():
@@ -179,7 +180,7 @@ class CaseIndex:
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
-        """The folder, in which no other process writes meanwhile; the lock goes with a process that is killed."""
+        """Lock the folder, so that no other process writes meanwhile; the lock of a killed process is released."""
         import fcntl
 
         for place in (self.folder.parent, self.folder):
@@ -194,9 +195,9 @@ class CaseIndex:
             os.close(descriptor)
 
     def _forget(self) -> None:
-        """Remove what was kept of other sources, or of these as they were, and what a process that was killed left.
+        """Remove what was kept of other sources, or of these before they changed, and leftovers of killed processes.
 
-        Who reads it still may go on reading.
+        A process that still reads such a file can go on reading.
         """
         for path in self.folder.glob("*"):
             if not path.name.startswith(self.key) and path.name != COLUMNS:
@@ -204,8 +205,8 @@ class CaseIndex:
 
 
 def case_index(case: Case) -> CaseIndex | None:
-    """The index of a case; None if it wants none, if not all its sources are files that say when they changed (a SQLite
-    database with changes beside it does not), or if the normal form of a label has no name."""
+    """The index of a case; None if the case turns it off, if not all its sources are files that show when they changed
+    (a SQLite database with changes in a second file does not), or if the normal form of a label has no name."""
     described = _described(case.labels)
     if not case.index or described is None:
         return None
@@ -214,9 +215,9 @@ def case_index(case: Case) -> CaseIndex | None:
         path = source.path if source.path.exists() else Path(str(source.path).rsplit("::", 1)[0])
         if not path.is_file() or path.with_name(f"{path.name}-wal").exists():
             return None
-        # However the case was called, it is the same one.
+        # The same file, by whatever path the case was opened.
         stamps.append([repr(replace(source, path=source.path.resolve())), stamp_of(path)])
-    # What breaches say of the person are the person's own values.
+    # Records of breaches hold the person's own values.
     person = list(case.person.facts) if case.person is not None else []
     own = person if any(source.format != "table" for source in case.sources) else []
     key = _digest([__version__, stamps, described, own])
@@ -228,7 +229,7 @@ def _digest(what: object) -> str:
 
 
 def _described(labels: Labels) -> object | None:
-    """The normal forms of labels and how near values are found, in words; None if one has a form that has no name."""
+    """The names of the normal forms and similarities of labels; None if a normal form has no name."""
     described = {}
     for name, label in labels.items():
         form = form_name(label.normalise)
@@ -244,7 +245,7 @@ def _write_array(array: NDArray[Any], path: Path) -> None:
 
 
 def _write_names(pool: RecordPool, path: Path) -> None:
-    """What sources call their records, a column a source, so that they can be read where they lie."""
+    """Write the names of records, one column per source, so that they can be memory-mapped."""
     import pyarrow as pa
 
     longest = max(source.records for source in pool.sources)

@@ -1,4 +1,4 @@
-"""Records near a question, in memory: all there are, or those that the answer can depend on."""
+"""The records for a question, in memory: all of them, or those that the answer can depend on."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.steps import Grouping, Resolve
 from tacit.person.resolve.what_if import WhatIf
 
-# Up to so many records all are loaded.
+# Up to this many records, all are loaded.
 MOST_WHOLE = 20_000
-# Of more, clusters that hold something of the person are loaded, the most promising first: so many records at least,
-# then those that could leak a quarter of what the first could, up to so many.
+# Otherwise clusters that hold something of the person are loaded, the most promising first: at least the fewest
+# records, then clusters that could leak a quarter of what the first could, up to the most.
 FEWEST_HOT, MOST_HOT = 2_000, 50_000
 WORTH = 0.25
-# More records than these are not held in memory for a question.
+# A question that needs more records than this in memory is refused.
 MOST_LOADED = 300_000
 
 
@@ -37,7 +37,7 @@ class Near:
     Attributes
     ----------
     rids : list of int
-        The records' numbers; a record is called by its number.
+        The records' numbers; a record is named by its number.
     records : list of Record
     adversaries : list of Adversary
     notes : tuple of str
@@ -57,7 +57,7 @@ class Near:
 
 
 def numbered(records: Iterable[Record], inquiry: Inquiry) -> list[Record]:
-    """Records that are not out yet, called by the numbers after the last record."""
+    """Records that are not public yet, named by the numbers after the last record."""
     return [
         Record.trusted(record.attributes, name=str(number), source=record.source)
         for number, record in enumerate(records, start=inquiry.pool.n_records)
@@ -73,17 +73,17 @@ def near(
     ----------
     inquiry : Inquiry
     more : sequence of Record
-        Records that may be added, called by ``numbered``.
+        Records that may be added, named by ``numbered``.
     whole : int, optional
-        Up to so many records all are loaded.
+        Up to this many records, all are loaded.
     works : sequence of Grouped
-        Adversaries that were carried out before, if only these are asked about; only without ``more``.
+        Adversaries that were already carried out, if the question is only about these; only without ``more``.
 
     Guarantees
     ----------
     Under every adversary whole clusters are loaded: all that hold something of the person, and all that any of ``more``
     could be joined with, directly or through one another. A cluster that is not loaded holds nothing of the person and
-    stays as it is, whichever of ``more`` are added and whatever is removed. If there are too many, ``notes`` says so.
+    does not change, whichever of ``more`` are added and whatever is removed. If there are too many, ``notes`` says so.
     """
     pool, subject = inquiry.pool, inquiry.subject
     works = works or [inquiry.bench.grouped(spec, more=more) for spec in inquiry.case.adversaries]
@@ -92,11 +92,11 @@ def near(
     if pool.n_records <= (MOST_WHOLE if whole is None else whole):
         rids = list(range(pool.n_records))
     else:
-        some: set[int] = set()
+        needed: set[int] = set()
         for work in works:
-            some |= _hot(work, subject, notes)
-            some |= _joinable(work, more, subject.labels)
-        rids = sorted(_closed(works, some))
+            needed |= _hot(work, subject, notes)
+            needed |= _joinable(work, more, subject.labels)
+        rids = sorted(_closed(works, needed))
         if len(rids) > MOST_LOADED:
             raise DataError(
                 f"{len(rids):,} records are joined with the person or the records in question, too many to ask what "
@@ -122,10 +122,10 @@ def _hot(work: Grouped, subject: Subject, notes: list[str]) -> set[int]:
 
 
 def _joinable(work: Grouped, more: Sequence[Record], labels: Labels) -> set[int]:
-    """The records of all clusters that some of the records in question could be joined with."""
+    """The records of all clusters that any of the records in question could be joined with."""
     clusters: set[int] = set()
     before, size = -1, work.pool.n_records
-    # What one resolution joined, the next may join with more; so all are looked at until none reaches further.
+    # The next resolution may extend what one has joined, so all are repeated until none reaches further.
     while more and len(clusters) != before:
         before = len(clusters)
         for (joining, seen), some in zip(work.groupings, _as_seen(work, more, labels), strict=True):
@@ -157,11 +157,11 @@ def _as_seen(work: Grouped, more: Sequence[Record], labels: Labels) -> list[Sequ
 
 
 def _closed(works: Sequence[Grouped], rids: set[int]) -> set[int]:
-    """The records with all that any adversary has in a cluster with one of them."""
+    """The records, with all others that any adversary has in a cluster with one of them."""
     while True:
         size = len(rids)
         for work in works:
-            some = np.fromiter(rids, np.int64)
-            rids = rids | set(work.members(np.unique(work.cluster[some]).tolist()))
+            places = np.fromiter(rids, np.int64)
+            rids = rids | set(work.members(np.unique(work.cluster[places]).tolist()))
         if len(rids) == size:
             return rids

@@ -47,9 +47,9 @@ class Climbed:
 
 @dataclass(frozen=True, eq=False)
 class Inquiry:
-    """A case, its records in the engine, and its adversaries, each carried out once at most.
+    """A case, its records in the engine, and its adversaries, each carried out at most once.
 
-    ``everybody`` is asked about, and not the person of the case alone.
+    ``everybody``: the question is about everybody, not only the person of the case.
     """
 
     case: Case
@@ -60,7 +60,7 @@ class Inquiry:
 
     @cached_property
     def labels(self) -> Labels:
-        """How values are compared; normal forms are remembered."""
+        """How values are compared; normal forms are cached."""
         return remembering(self.case.labels)
 
     @cached_property
@@ -81,28 +81,28 @@ class Inquiry:
 
     @property
     def strongest(self) -> Climbed:
-        """The adversary who knows most of the person; of equals the one with the larger leakage, then the later."""
+        """The adversary who knows most about the person; among equals, the larger leakage, then the later one."""
         known = [(round(one.rung.best_recall, 12), round(one.rung.leakage, 12)) for one in self.ladder]
         return self.ladder[max(range(len(known)), key=lambda place: (*known[place], place))]
 
     @cached_property
     def together(self) -> float:
-        """The share of the person's file that all records of theirs hold together, joined or not."""
-        # Who joined a record that says too little by itself knows more.
+        """The share of the person's file that all their records hold together, joined or not."""
+        # An adversary that joined a record which is not recognisable by itself may know more.
         return min(1.0, max(self._share_in(self._own), self.strongest.rung.best_recall))
 
     @cached_property
     def only_there(self) -> dict[str, float]:
-        """The share of the person's file that the person's records of each source hold and those of no other do."""
-        own, found = self._own, {}
+        """By source, the share of the person's file that the person's records there hold and no other source does."""
+        own, shares = self._own, {}
         for source in self.pool.sources:
             others = own[(own < source.first) | (own >= source.first + source.records)]
             if len(others) < len(own):
-                found[source.name] = self._share_in(own) - self._share_in(others)
-        return found
+                shares[source.name] = self._share_in(own) - self._share_in(others)
+        return shares
 
     def holding(self, known: Record) -> int:
-        """How many records hold all that is true of the person in what somebody knows."""
+        """How many records hold everything in ``known`` that is true of the person."""
         facts = {int(place) for place in self.subject.comparer.compare(known).hit if place >= 0}
         return records_that_hold(self._right, facts) if facts else 0
 
@@ -127,7 +127,7 @@ class Inquiry:
         return (*self.case.notes, *self.pool.notes)
 
     def _before(self, spec: Adversary) -> tuple[Adversary, ...]:
-        """The adversaries of the case before one, the last first."""
+        """The adversaries that come before this one in the case, the last first."""
         return self.case.adversaries[: self.case.adversaries.index(spec)][::-1]
 
     def _climbed(self, spec: Adversary) -> Climbed:
@@ -161,7 +161,7 @@ def opened(
     progress: Progress | None = None,
     everybody: bool = False,
 ) -> Inquiry:
-    """Read a case, narrow it to some adversaries, and read its sources; see :func:`narrowed`."""
+    """Read a case, narrow it to these adversaries, and read its sources; see :func:`narrowed`."""
     tell = progress or silent
     asked = narrowed(case, adversary=adversary)
     index = case_index(asked)
@@ -175,18 +175,18 @@ def narrowed(
     query: Record | Sequence[Record] = (),
     record: Record | Sequence[Record] = (),
 ) -> Case:
-    """The case with only these adversaries, queries and releases; what is empty stays as the case has it.
+    """The case with only these adversaries, queries and releases; an empty argument keeps those of the case.
 
     Parameters
     ----------
     case : path or Case
-        A case file, or one that was read.
+        A case file, or a case that was read.
     adversary : str or sequence of str
-        Names of adversaries of the case; their order stays that of the case.
+        Names of adversaries of the case; they stay in the order of the case.
     query : Record or sequence of Record
-        Named records to dip with, in place of those of the case.
+        Named records to dip with, instead of those of the case.
     record : Record or sequence of Record
-        Named records that might be released, in place of the releases of the case: options of one release.
+        Named records that might be released, instead of the releases of the case: options of one release.
     """
     whole = case if isinstance(case, Case) else read_case(case)
     adversaries, queries, records = _several(adversary), _several(query), _several(record)
@@ -196,7 +196,7 @@ def narrowed(
             raise ArgumentError(f"no adversary '{name}' in {whole.path}{nearest(name, names)}")
     if adversaries:
         whole = replace(whole, adversaries=tuple(spec for spec in whole.adversaries if spec.name in adversaries))
-    # A label that nothing has cannot match: a slip of the pen must not look like safety.
+    # A label that nothing has cannot match: a typing error must not look like safety.
     labels = sorted({*whole.source_labels, *whole.labels, *(label for label, _ in whole.person or ())})
     for label in (attribute.label for one in (*queries, *records) for attribute in one):
         if label not in labels:
@@ -229,7 +229,7 @@ def read_sources(case: Case, *, progress: Progress = silent, index: CaseIndex | 
 
 
 def _forms(case: Case) -> dict[str, tuple[str, str | None]]:
-    """The labels whose values have a normal form, and what it is called."""
+    """The labels whose values have a normal form with a name, and the name."""
     named = ((label, form_name(case.labels[label].normalise)) for label in case.labels)
     return {label: form for label, form in named if form is not None}
 

@@ -1,4 +1,4 @@
-"""The person asked about: what is true of them, and how a record is measured beside it."""
+"""The person asked about: what is true of them, and how a record is measured against it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tacit.person.model.labels import Labels
 from tacit.person.model.leakage import Leakage, measure_of
 from tacit.person.model.records import Record, Reference
 
-# Normal forms remembered of each label.
+# How many normal forms are cached for each label.
 REMEMBERED = 1 << 20
-# Leakages whose ratio is closer to 1 than this are the same.
+# Leakages whose ratio is closer to 1 than this count as equal.
 SAME = 1e-12
 
 
@@ -29,23 +29,23 @@ class Subject:
 
     @cached_property
     def comparer(self) -> Comparer:
-        """A record is laid beside the reference by this; it remembers the values it has seen."""
+        """Compares records with the reference; it caches the values it has seen."""
         return Comparer(self.reference, self.labels)
 
     @cached_property
     def found(self) -> WeakKeyDictionary[Attributes, RightRows]:
-        """What was found to be right among attributes, as long as these are there."""
+        """What was found to be right among attributes, for as long as the attributes exist."""
         return WeakKeyDictionary()
 
     @cached_property
     def near(self) -> WeakKeyDictionary[Attributes, NearForms]:
-        """Of attributes in normal form, what may be right, as long as these are there."""
+        """What may be right among attributes in normal form, for as long as the attributes exist."""
         return WeakKeyDictionary()
 
     @cached_property
     def verdicts(self) -> dict[str, dict[tuple[str, bool], tuple[int, float]]]:
-        """By label, the values that were compared, and whether each is a normal form: the fact each hits, -1 for none,
-        and its credit."""
+        """By label and by compared value, with whether it is in normal form: the fact it hits (-1 for none) and its
+        credit."""
         return {}
 
     def measure(self, record: Record) -> Leakage:
@@ -56,16 +56,16 @@ class Subject:
         """The most that can leak from a record whose right part is expected to weigh at most ``right``.
 
         With I the weight of what is right in a possible world, its F-measure is at most that of a record that holds
-        nothing else, (1 + b^2) I / (I + b^2 W): rising and concave in I, so that expectations keep the inequality.
+        nothing else, (1 + b^2) I / (I + b^2 W). This is increasing and concave in I, so the bound holds in expectation.
         """
         square, whole = self.beta * self.beta, self.comparer.reference_weight
         return (1 + square) * right / (right + square * whole) if right > 0 else 0.0
 
 
 def remembering(labels: Labels) -> Labels:
-    """The labels, with normal forms remembered.
+    """The labels, with cached normal forms.
 
-    Every adversary looks at the same values, and most of the time at that scale goes into their normal form.
+    Every adversary reads the same values, and with many records most of the time goes into their normal forms.
     """
     described = {
         name: label if label.normalise is None else replace(label, normalise=lru_cache(REMEMBERED)(label.normalise))

@@ -1,4 +1,4 @@
-"""One adversary's work, done in the engine: what becomes of values, and who is whom among all records."""
+"""One adversary's work, done in the engine: what becomes of values, and which of all records belong together."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from tacit.person.sources.pool import RecordPool
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# What a resolution is for records in memory: rules, the cluster of every record, or pairs of records.
+# A resolution in a form that works on records in memory: rules, the cluster of every record, or pairs of records.
 Joining = Resolve | IntArray | tuple[IntArray, IntArray] | LikelyPairs
 
 
@@ -61,9 +61,9 @@ class Grouped:
     cluster : int array
         The cluster of every record, named by its smallest record.
     groupings : tuple
-        For each resolution what it is for records in memory, and the attributes as it saw them.
+        For each resolution, its form for records in memory, and the attributes as it saw them.
     normalised : callable, optional
-        Gives the records as they were read in normal form, which is made once.
+        Returns the original records in normal form, which is made once.
     """
 
     pool: RecordPool
@@ -76,30 +76,30 @@ class Grouped:
     labels: Labels = field(default_factory=Labels)
 
     def forms(self, held: Attributes) -> Attributes | None:
-        """The attributes in normal form, if these are the records as they were read; None if they were changed."""
+        """The attributes in normal form, if these are the original records; None if a step has changed them."""
         return self.normalised() if held is self.pool.attributes and self.normalised is not None else None
 
     @property
     def doubted(self) -> Attributes:
-        """What is held, each as sure as the surest resolution that put its record there."""
+        """What is held, each as certain as the most certain resolution that put its record into the cluster."""
         return self._doubted(len(self.groupings))
 
     def kept(self) -> list[tuple[Attributes, IntArray]]:
-        """What fewer of several resolutions made, and the cluster of every record then: each way alone, and the first
-        ones together."""
+        """The results of fewer of several resolutions, with the cluster of every record: each resolution alone, and the
+        first ones together."""
         last = len(self.groupings)
         if not self.spec.keep_base or last < 2:
             return []
-        found = [(self._doubted(place + 1, place), self._alone[place]) for place in range(last)]
+        results = [(self._doubted(place + 1, place), self._alone[place]) for place in range(last)]
         for together in range(2, last):
             cluster = self._alone[0]
             for joining, seen in self.groupings[1:together]:
                 cluster = _regrouped(joining, seen, cluster)
-            found.append((self._doubted(together), cluster))
-        return found
+            results.append((self._doubted(together), cluster))
+        return results
 
     def _doubted(self, after: int, first: int = 0) -> Attributes:
-        """What is held, with the doubts of some resolutions."""
+        """What is held, with the doubts of the resolutions from ``first`` to before ``after``."""
         held = self.held
         surely = np.zeros(self.pool.n_records, dtype=bool)
         for place in range(first, after):
@@ -130,7 +130,7 @@ class Grouped:
         return np.bincount(self.cluster, minlength=len(self.cluster))
 
     def members(self, clusters: Iterable[int]) -> list[int]:
-        """The records of some clusters, cluster after cluster."""
+        """The records of these clusters, cluster after cluster."""
         wanted = np.fromiter(clusters, np.int64)
         asked = np.full(len(self.cluster), -1, np.int64)
         asked[wanted] = np.arange(len(wanted))
@@ -176,11 +176,11 @@ def ends_of(joining: tuple[IntArray, IntArray] | LikelyPairs) -> tuple[IntArray,
 
 
 class Workbench:
-    """Where adversaries are carried out on one pool; what several of them do to values is done once.
+    """Carries out adversaries on one pool; a step on values that several of them share is done once.
 
-    ``right`` gives what is right of a person in some attributes: the values, the facts they hit and their credit.
-    ``subject`` is who is asked about, if it is one: of very many records those near the person are joined. ``index`` is
-    where what was done before is kept, if it is.
+    ``right`` returns what is right about a person in attributes: the values, the facts they hit and their credit.
+    ``subject`` is the person asked about, if it is one: among very many records, only those near the person are joined.
+    ``index`` is where earlier results are kept, if they are.
     """
 
     def __init__(
@@ -213,21 +213,21 @@ class Workbench:
         return after
 
     def meant(self, held: Attributes) -> Attributes:
-        """Attributes in normal form, which are not kept; a value of the records is not brought into it again."""
+        """Attributes in normal form, not cached; for values that occur in the records the known form is reused."""
         coded = None if self.pool.formed is None else self.pool.formed.coded
         if coded is None:
             return in_normal_form(held, self._labels)
         return formed_by(held, coded.values, lambda others: in_normal_form(others, self._labels))
 
     def normalised(self) -> Attributes:
-        """All records as they were read, every value in its normal form."""
+        """All original records, every value in its normal form."""
         return self.stepped(self.pool.attributes, Normalise())
 
     def grouped(self, spec: Adversary, *, more: Sequence[Record] = ()) -> Grouped:
         """Carry out an adversary in the engine.
 
-        ``more`` are records that are not out yet, whose pairs a Splink model scores along with the others; they are
-        called by the numbers after the last record, and are in no cluster.
+        ``more`` are records that are not public yet, whose pairs a Splink model scores along with the others; they are
+        named by the numbers after the last record, and are in no cluster.
         """
         held, cluster = self.pool.attributes, np.arange(self.pool.n_records, dtype=np.int64)
         groupings: list[tuple[Joining, Attributes]] = []
@@ -257,7 +257,7 @@ class Workbench:
         return Grouped(self.pool, spec, held, cluster, tuple(groupings), tuple(notes), self.normalised, self._labels)
 
     def _first_joined(self, spec: Adversary, joining: Joining, seen: Attributes) -> IntArray:
-        """The clusters of the first resolution; the next adversary may begin with the same, and so may it tomorrow."""
+        """The clusters of the first resolution, kept because another adversary or a later command may begin with it."""
         first = next(place for place, step in enumerate(spec.steps) if isinstance(step, Grouping))
         steps = spec.steps[: first + 1]
 
@@ -316,7 +316,7 @@ class Workbench:
 
 
 def _regrouped(joining: Joining, held: Attributes, cluster: IntArray) -> IntArray:
-    """The clusters after one more resolution, none of which is split."""
+    """The clusters after one more resolution, which splits none of them."""
     if isinstance(joining, Resolve):
         return resolved_again(held, joining.rules, cluster, closure=joining.closure)
     size = len(cluster)
@@ -335,8 +335,8 @@ def _regrouped(joining: Joining, held: Attributes, cluster: IntArray) -> IntArra
 def _stepped(held: Attributes, step: Step, labels: Labels) -> Attributes:
     """The attributes after a step on values.
 
-    What SQL does not know for certain, the very step that works on records in memory is asked, once for every distinct
-    value, so that the engine cannot mean something else by it.
+    What SQL cannot reproduce exactly is done by the step for records in memory, once for every distinct value, so that
+    the engine cannot differ from it.
     """
     if isinstance(step, Augment):
         values = distinct_values(held, step.given)
@@ -372,9 +372,9 @@ def _asked(step: Step, label: str, values: Sequence[str], labels: Labels) -> tup
 
 
 def named_forms(labels: Labels, wanted: Sequence[str] | None = None) -> dict[str, NamedForm | None]:
-    """The labels whose values have a normal form or synonyms, and what the form is called, if SQL can make it.
+    """The labels whose values have a normal form or synonyms, and the name of the form, if SQL can make it.
 
-    A synonym is looked up after the form was made, which is done in memory.
+    Synonyms are looked up after the form is made, which happens in memory.
     """
     return {
         name: None if label.synonyms else form_name(label.normalise)
@@ -384,7 +384,7 @@ def named_forms(labels: Labels, wanted: Sequence[str] | None = None) -> dict[str
 
 
 def _row_a_record(held: Attributes, pool: RecordPool, more: Sequence[Record]) -> pa.Table:
-    """One row a record for a model that compares them: a column a label, the record's number and its source."""
+    """One row per record, for a model that compares them: one column per label, the record's number and its source."""
     import pyarrow as pa
 
     labels = held.labels

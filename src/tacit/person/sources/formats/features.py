@@ -50,7 +50,7 @@ def read_features(source: Source, unlabelled: set[str] | None = None) -> Iterato
 
 
 def _quiet(key: str) -> bool:
-    """Whether an attribute describes the feature rather than the person, so that no note is needed if it is left out."""
+    """Whether an attribute describes the feature rather than the person: leaving it out needs no note."""
     return key.startswith(("REL_", "RECORD_TYPE")) or key.endswith(("_TYPE", "_COUNTRY", "_STATE", "_DT"))
 
 

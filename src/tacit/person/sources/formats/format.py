@@ -34,7 +34,7 @@ class FileEntry(NamedTuple):
 
 
 class Beginning:
-    """The beginning of a file, from which its format is recognised; a .json file, which is read whole anyway, in full."""
+    """The beginning of a file, from which its format is recognised; all of a .json file, which is read whole anyway."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.ending = path, path.suffix.lower()
