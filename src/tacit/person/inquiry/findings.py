@@ -67,7 +67,7 @@ class RecordNames:
 
 
 def finding(adversary: str, value: float, cluster: Cluster | None, names: RecordNames, shown: Showing) -> Finding:
-    """What the record of an adversary that leaks most says, what is right in it, what it lacks, and how it came to be."""
+    """What the record that leaks most says, what is right in it, what it lacks, and how it came to be."""
     subject = names.subject
     cluster = cluster if cluster is not None else Cluster(Record(()), ())
     record = cluster.record

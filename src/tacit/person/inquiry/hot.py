@@ -75,7 +75,7 @@ class Hot:
             start, room = after, min(TIMES_MORE * room, MORE_RECORDS)
 
     def records(self, start: int, after: int) -> list[Record]:
-        """The records of the clusters of a span, named by number; the first span is kept, as every question needs it."""
+        """The records of the clusters of a span, named by number; the first span is kept: every question needs it."""
         if start == 0 and self._first:
             return self._first
         records = self.work.pool.numbered(self.work.members(self.clusters[start:after].tolist()))
@@ -147,7 +147,7 @@ def _wanted(subject: Subject) -> dict[str, Wanted]:
 
 @dataclass(frozen=True)
 class Winner:
-    """Of all records that an adversary holds, the one that leaks most; the members of its cluster are record numbers."""
+    """Of all records an adversary holds, the one that leaks most; the members of its cluster are record numbers."""
 
     leakage: Leakage
     best_recall: float

@@ -246,14 +246,9 @@ class Workbench:
                 self._progress(f"{spec.name}: values", None)
                 held, more = self.stepped(held, step), step.apply(more, self._labels)
         if groupings:
-
-            def joined() -> IntArray:
-                cluster = self._first_joined(spec, *groupings[0])
-                for joining, seen in groupings[1:]:
-                    cluster = _regrouped(joining, seen, cluster)
-                return cluster
-
-            cluster = joined()
+            cluster = self._first_joined(spec, *groupings[0])
+            for joining, seen in groupings[1:]:
+                cluster = _regrouped(joining, seen, cluster)
         return Grouped(self.pool, spec, held, cluster, tuple(groupings), tuple(notes), self.normalised, self._labels)
 
     def _first_joined(self, spec: Adversary, joining: Joining, seen: Attributes) -> IntArray:

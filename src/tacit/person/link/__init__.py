@@ -1,4 +1,4 @@
-"""Linking records in an engine: who holds what, which records are one person's, and what leaks of everybody."""
+"""Linking records in an engine: who holds what, which records are one person's, and what leaks about everybody."""
 
 from tacit.person.link.attributes import Attributes, augmented, distinct_values, recoded, records
 from tacit.person.link.linking import resolve

@@ -17,20 +17,20 @@ from tacit.tables.engines import Store
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Numbers of records, and of clusters, which are called by their smallest record.
+# Numbers of records, and of clusters, which are named by their smallest record.
 IntArray = NDArray[np.int64]
-# Up to so many records are asked for by their numbers.
+# Up to this many records, their numbers are written into the query.
 FEW = 2_000
 
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Attributes by numbers: a table ``values`` (vid, label, value), which has every different one at least once, and
-    a table ``rows`` (rid, vid, confidence).
+    """Attributes by number: a table ``values`` (vid, label, value), which has every distinct one at least once, and a
+    table ``rows`` (rid, vid, confidence).
 
-    Of values in normal form that are names, ``words`` (label, word) has every different word, and ``spoken`` (word,
-    vid) the hashes of the words of each and of its letters. ``owned`` are tables that are dropped with the object;
-    ``needed`` are objects that have the others.
+    For names in normal form, ``words`` (label, word) has every distinct word, and ``spoken`` (word, vid) the hashes of
+    the words of each name and of its letters. ``owned`` are tables that are dropped with the object; ``needed`` are
+    objects that own the others.
     """
 
     store: Store
@@ -50,11 +50,11 @@ class Coded:
 class Attributes:
     """A table (rid, label, value, confidence) held in an engine; records are numbered from 0.
 
-    Made by :func:`tacit.person.link.wide.gathered`. A record has every (label, value) at most once. ``name`` is the
-    table's in the ``store``, which drops it with the object unless it is ``kept``; ``records`` counts those without any
-    attribute too. ``formed`` are the labels whose values were brought into normal form, as
-    :func:`tacit.person.link.forms.forming.formed` does it; the table tells more of these. Those of very many records
-    are ``coded``, and ``name`` is a query of the tables.
+    Made by :func:`tacit.person.link.wide.gathered`. A record has every (label, value) at most once. ``name`` is that of
+    the table in the ``store``, which is dropped with the object unless it is ``kept``; ``records`` also counts records
+    without any attribute. ``formed`` are the labels whose values were brought into normal form by
+    :func:`tacit.person.link.forms.forming.formed`; the table has more columns for these. Attributes of very many
+    records are ``coded``, and ``name`` is a query on the tables.
     """
 
     store: Store
@@ -72,7 +72,7 @@ class Attributes:
 
     @cached_property
     def several(self) -> frozenset[str]:
-        """The labels of which some record has, or may have, several values."""
+        """The labels for which some record has, or may have, several values."""
         if self._several is not None:
             return self._several
         labels = self.store.ask(f"SELECT label FROM {self.name} GROUP BY label HAVING count(*) > count(DISTINCT rid)")
@@ -89,7 +89,7 @@ class Attributes:
 
 @contextmanager
 def lent(store: Store, data: pa.Table | str) -> Iterator[str]:
-    """An Arrow table, or what a query gives, in a store for a while; gives its name there."""
+    """Hold an Arrow table, or the result of a query, in a store until the block ends; yields its name there."""
     name = store.make(data) if isinstance(data, str) else store.load(data)
     try:
         yield name
@@ -98,15 +98,14 @@ def lent(store: Store, data: pa.Table | str) -> Iterator[str]:
 
 
 def one(store: Store, query: str) -> Any:
-    """The single cell that a query gives."""
+    """The single cell that a query returns."""
     return store.ask(query).column(0)[0].as_py()
 
 
 def arrow_table(columns: Mapping[str, Sequence[str] | NDArray[Any]]) -> pa.Table:
     """Texts and numbers as an Arrow table.
 
-    To make one of Python's or numpy's values pyarrow loads pandas, if it is there, which takes longer than most
-    questions.
+    To convert Python or numpy values, pyarrow loads pandas if it is installed, which takes longer than most questions.
     """
     import pyarrow as pa
 
@@ -139,17 +138,17 @@ def text_table(rows: Iterable[Sequence[str]], *names: str) -> pa.Table:
 
 
 def cluster_table(clusters: IntArray, **more: NDArray[Any]) -> pa.Table:
-    """The cluster of every record as an Arrow table (rid, cid), and what else there is to say of each."""
+    """The cluster of every record as an Arrow table (rid, cid), with further columns."""
     return arrow_table({"rid": np.arange(len(clusters)), "cid": clusters, **more})
 
 
 def listed(store: Store, labels: Iterable[str]) -> str:
-    """Labels as SQL lists them: an empty list is that of a label nobody has."""
+    """Labels as an SQL list; an empty one matches nothing."""
     return ", ".join(store.text(label) for label in sorted(labels)) or "NULL"
 
 
 def records(held: Attributes, rids: Iterable[int]) -> dict[int, list[tuple[str, str, float]]]:
-    """What the given records hold: (label, value, confidence), sorted; an empty list for one that holds nothing."""
+    """What these records hold: (label, value, confidence), sorted; an empty list for one that holds nothing."""
     contents: dict[int, list[tuple[str, str, float]]] = {int(rid): [] for rid in rids}
     if held.coded is not None and len(contents) <= FEW:
         return _few_records(held, held.coded, contents)
@@ -166,7 +165,7 @@ def records(held: Attributes, rids: Iterable[int]) -> dict[int, list[tuple[str, 
 def _few_records(
     held: Attributes, coded: Coded, contents: dict[int, list[tuple[str, str, float]]]
 ) -> dict[int, list[tuple[str, str, float]]]:
-    """What few records hold; numbers that stand in a question itself spare the engine most of the tables."""
+    """What a few records hold; with their numbers in the query, the engine can skip most of the tables."""
     rids = ", ".join(map(str, contents)) or "NULL"
     rows = held.store.ask(f"SELECT rid, vid, confidence FROM {coded.rows} WHERE rid IN ({rids})")
     vids = ", ".join(map(str, rows.column("vid").unique().to_pylist())) or "NULL"
@@ -190,9 +189,9 @@ def distinct_values(held: Attributes, label: str) -> list[str]:
 
 
 def recoded(held: Attributes, changes: Iterable[tuple[str, str, str]]) -> Attributes:
-    """The attributes with values replaced, where one of the changes (label, old, new) changes something.
+    """The attributes with values replaced by the changes (label, old, new).
 
-    No value of a label is changed twice. Where two values of a record become one, the better confidence counts.
+    No value of a label is changed twice. If two values of a record become one, the better confidence counts.
     """
     store, changed = held.store, [change for change in changes if change[1] != change[2]]
     if not changed:
@@ -211,11 +210,11 @@ def recoded(held: Attributes, changes: Iterable[tuple[str, str, str]]) -> Attrib
 def augmented(
     held: Attributes, given: str, adds: str, pairs: Iterable[tuple[str, str]], *, confidence: float = 1.0
 ) -> Attributes:
-    """The attributes, and for every record that holds a value of a label what goes with it: the zip code of an address.
+    """The attributes, with what goes with a value added to every record that holds it: the zip code of an address.
 
-    ``pairs`` are values of the label ``given`` and what goes with them, of the label ``adds``; a value may stand in
-    several. What is added has the ``confidence`` of the pairs times that of the value looked up, or the confidence the
-    record held it with before, if that is better.
+    ``pairs`` are values of the label ``given`` with values of the label ``adds``; a value may be in several. What is
+    added has the ``confidence`` of the pairs times that of the value looked up, or the confidence with which the record
+    already held it, if that is better.
     """
     store = held.store
     own, other = store.text(adds), store.text(given)

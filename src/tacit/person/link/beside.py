@@ -1,4 +1,4 @@
-"""Many persons beside many clusters: what each value is worth there, and what each pair leaks."""
+"""Many people compared with many clusters: what each value is worth, and what each pair leaks."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ VALUES = 100_000
 
 
 class PeopleBeside:
-    """What persons and clusters hold, by numbers, in tables of an engine.
+    """What people and clusters hold, by number, in tables of an engine.
 
     ``facts``: (fid, label, value, raw, w), the true values in the form in which they are compared. ``truth``: (person,
     fid). ``persons``: (person, whole), the weight of each reference. ``values``: (vid, label, value, meant, hidden, w),
-    what clusters hold of labels that some person has, w what it weighs if it is wrong. ``items``: (cid, label, vid, p,
-    w). ``matches``: (vid, fid, share), the values that are a fact or cover it.
+    the values that clusters hold of labels that some person has; w is the weight if wrong. ``items``: (cid, label, vid,
+    p, w). ``matches``: (vid, fid, share), the values that are a fact or cover it.
     """
 
     def __init__(self, people: References, holdings: str, labels: Labels, beta: float, meant: Meaning) -> None:
@@ -70,24 +70,24 @@ class PeopleBeside:
         self._cover()
 
     def make(self, data: pa.Table | str) -> str:
-        """Hold an Arrow table, or what a query gives, until it is dropped or all is."""
+        """Hold an Arrow table, or the result of a query, until it is dropped or everything is."""
         name = self.store.make(data) if isinstance(data, str) else self.store.load(data)
         self._tables.append(name)
         return name
 
     def drop(self, *names: str) -> None:
-        """Forget some tables."""
+        """Drop these tables."""
         self.store.drop(*names)
         self._tables = [name for name in self._tables if name not in names]
 
     def close(self) -> None:
-        """Forget every table."""
+        """Drop every table."""
         self.drop(*self._tables)
 
     # ---- what is held and what it weighs
 
     def _weighed(self, query: str, value: str, weigh: Weigh | None = None) -> str:
-        """The rows of a query with a column ``w``: what the value in a column weighs, if it is wrong unless said."""
+        """The rows of a query with a column ``w``: the weight of the value in a column, by default if it is wrong."""
         import pyarrow as pa
 
         weigh = weigh or (lambda label, values: weights_if_wrong(label, self.labels[label], values))
@@ -119,7 +119,7 @@ class PeopleBeside:
             self.store.drop(name)
 
     def _items(self, holdings: str) -> str:
-        """What clusters hold; what weighs nothing and shares nothing is left out."""
+        """What clusters hold, without values that weigh nothing and share nothing."""
         strange = f"label NOT IN (SELECT DISTINCT label FROM {self.facts})"
         others = self._weighed(f"SELECT DISTINCT label, value FROM {holdings} WHERE {strange}", "value")
         shared = [label for group in self.labels.correlated if group.shared > 0 for label in group.labels]
@@ -134,7 +134,7 @@ class PeopleBeside:
             self.drop(others)
 
     def _cover(self) -> None:
-        """Add to the matches the suppressed values that cover a fact, each compared with each."""
+        """Add to the matches the suppressed values that cover a fact, comparing each with each."""
         import pyarrow as pa
 
         hidden = int(one(self.store, f"SELECT count(*) FROM {self.values} WHERE hidden"))
@@ -153,7 +153,8 @@ class PeopleBeside:
                 self.store.run(f"INSERT INTO {self.matches} SELECT vid, fid, share FROM {given}")
 
     def _covering(self, rows: pa.Table) -> Iterator[tuple[int, int, float]]:
-        """The share of each suppressed value beside a fact: 0 if it covers it and says nothing, -1 if it does not."""
+        """The share of each suppressed value for a fact: 0 if it covers the fact but says nothing, -1 if it does not
+        cover it."""
         beside: dict[int, Comparer] = {}
         for vid, label, value, fid, raw in zip(*(column.to_pylist() for column in rows.columns), strict=True):
             if fid not in beside:
@@ -164,12 +165,12 @@ class PeopleBeside:
     # ---- pairs of a person and a cluster
 
     def hits(self, pairs: str) -> str:
-        """For pairs (person, cid) what is right in them: a table of the facts that values hit, and what each is worth.
+        """For pairs (person, cid), what is right in them: a table of the facts that values hit, and what each is worth.
 
         (person, cid, vid, fid, label, w, p, credit, weight, share): w is what the value would weigh if it were wrong.
         """
         beside = self.make(
-            # Written out, so that the engine does not join the common values of persons and clusters first.
+            # Materialized, so that the engine does not join the common values of persons and clusters first.
             f"WITH truth AS MATERIALIZED (SELECT q.person, q.cid, t.fid, f.label, f.value AS actual, f.w AS own FROM "
             f"{pairs} q JOIN {self.truth} t ON t.person = q.person JOIN {self.facts} f ON f.fid = t.fid) "
             "SELECT t.person, t.cid, i.vid, t.fid, t.label, i.w, i.p, t.own, t.actual, v.meant, m.share, v.hidden FROM "
@@ -182,7 +183,7 @@ class PeopleBeside:
             "alike * least(w, own) ELSE own END AS credit, CASE WHEN share IS NULL THEN w ELSE own END AS weight FROM "
             f"(SELECT b.*, k.alike FROM {beside} b LEFT JOIN {self._known} k ON b.share IS NULL AND NOT b.hidden AND "
             "k.label = b.label AND k.meant = b.meant AND k.actual = b.actual) x WHERE share IS NOT NULL OR alike > 0 "
-            # What is right is right; else the best, of equals the first.
+            # The true value goes first; otherwise the best, and among equals the first.
             "QUALIFY row_number() OVER (PARTITION BY person, cid, vid ORDER BY (share IS NOT NULL AND meant = actual) "
             "DESC, credit * share DESC, actual) = 1"
         )
@@ -190,7 +191,7 @@ class PeopleBeside:
         return hits
 
     def _compare(self, beside: str) -> None:
-        """Work out the similarities that are not known yet, of values that may be near."""
+        """Compute the similarities that are not yet known, for values that may be near."""
         import pyarrow as pa
 
         given = {label: self.labels[label].similarity for label in self.fact_labels}
@@ -204,18 +205,18 @@ class PeopleBeside:
             "k.label = b.label AND k.meant = b.meant AND k.actual = b.actual WHERE b.share IS NULL AND NOT b.hidden "
             f"AND CASE b.label {may_be} ELSE false END"
         )
-        for some in rows.to_batches(VALUES):
-            names, held, actual = (column.to_pylist() for column in some.columns)
+        for batch in rows.to_batches(VALUES):
+            names, held, actual = (column.to_pylist() for column in batch.columns)
             similar = [
                 float(self.labels[label].similarity(one, other))  # type: ignore[misc]
                 for label, one, other in zip(names, held, actual, strict=True)
             ]
-            columns = [*some.columns, pa.array(similar)]
+            columns = [*batch.columns, pa.array(similar)]
             with lent(self.store, pa.table(columns, names=["label", "meant", "actual", "alike"])) as found:
                 self.store.run(f"INSERT INTO {self._known} SELECT * FROM {found}")
 
     def near(self, label: str, pairs: str) -> str:
-        """A table (vid, fid) of the values of a label that are near to a fact, of pairs (meant, fid, value)."""
+        """A table (vid, fid) of the values of a label that are near a fact, from pairs (meant, fid, value)."""
         name = self.store.text(label)
         given = self.make(
             f"SELECT {name} AS label, meant, fid, value AS actual, CAST(NULL AS DOUBLE) AS share, false AS hidden FROM "
@@ -232,7 +233,7 @@ class PeopleBeside:
 
     @cached_property
     def fact_labels(self) -> list[str]:
-        """The labels of which some person has a value."""
+        """The labels for which some person has a value."""
         rows = self.store.ask(f"SELECT DISTINCT label FROM {self.facts} ORDER BY label")
         return list(rows.column("label").to_pylist())
 
@@ -245,8 +246,8 @@ class PeopleBeside:
     def measured(self, hits: str) -> str:
         """A table (person, cid, leakage, precision, recall) of the pairs that hit something.
 
-        What leaks depends on the weights, confidences and credits alone, and not on the values: pairs in which these
-        are the same (by a sum of 64-bit hashes) are measured once, by what measures one record of one person.
+        What leaks depends only on weights, confidences and credits, not on the values: pairs in which these are the
+        same (by a sum of 64-bit hashes) are measured once, with the code that measures one record of one person.
         """
         import pyarrow as pa
 
@@ -300,10 +301,10 @@ def leakage_of_pattern(
     *,
     beta: float = 1.0,
 ) -> Leakage:
-    """What leaks of a person from a cluster.
+    """What leaks about a person from a cluster.
 
-    ``shape`` says how many attributes of a label, weight and confidence the cluster holds; ``hits`` which of these (by
-    label, weight and confidence) are about a fact, the fact, their credit, what they weigh there, and their share.
+    ``shape`` says how many attributes of each label, weight and confidence the cluster holds; ``hits`` which of these
+    (by label, weight and confidence) hit a fact, the fact, their credit, their weight there, and their share.
     """
     left = {(label, weight, p): number for label, weight, p, number in shape}
     names: list[str] = []

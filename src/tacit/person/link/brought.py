@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class _Outside(Clusters):
-    """A step whose clusters are known only beside the records of a case; on records alone it refuses to work."""
+    """A step whose clusters are known only within a case; on records in memory it refuses to work."""
 
     ids: Mapping[str, Hashable] | Sequence[Hashable] = field(default=(), repr=False)
 
@@ -37,9 +37,9 @@ class _Outside(Clusters):
 
 @dataclass(frozen=True, kw_only=True)
 class FileClusters(_Outside):
-    """Join records as somebody else's resolver did; names of columns of its table.
+    """Join records as somebody else's resolver did, with the names of the columns of its table.
 
-    ``source`` is None if the column ``record`` tells records of different sources apart by itself.
+    ``source`` is None if the column ``record`` alone tells records of different sources apart.
     """
 
     path: Path
@@ -50,7 +50,7 @@ class FileClusters(_Outside):
 
 @dataclass(frozen=True, kw_only=True)
 class SplinkClusters(_Outside):
-    """Join records as a trained Splink model does, where it is surer than the threshold."""
+    """Join records as a trained Splink model does, if its probability is at least the threshold."""
 
     model: Path
     threshold: float = 0.9
@@ -60,16 +60,16 @@ class SplinkClusters(_Outside):
 class LikelyClusters(_Outside):
     """Join records that are likely one person's, as the records themselves show (see :mod:`tacit.person.link.likely`).
 
-    What a record says is then as sure as it is that the record is the person's.
+    What a record says is then as certain as it is that the record is the person's.
     """
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrueClusters(_Outside):
-    """Join every record that is the person's: what nobody can do better who does not know the person.
+    """Join every record that is the person's, which nobody who does not know the person can do better.
 
-    Whether a record is theirs is told by the truth (:func:`tacit.person.link.right.is_of_person`): one of their
-    addresses of e-mail, numbers or codes, or two of name, date of birth, address, postcode.
+    The truth decides whether a record is theirs (:func:`tacit.person.link.right.is_of_person`): one of their e-mail
+    addresses, numbers or codes, or two of name, date of birth, address, postcode.
     """
 
     reference: Reference = field(repr=False)
@@ -79,9 +79,9 @@ class TrueClusters(_Outside):
 class Linked(Clusters):
     """Records joined along pairs that a model scored; which pairs count depends on which records are there.
 
-    ``pairs`` are names of records; what was joined through a record that is gone falls apart again. ``likely`` says of
-    each pair how sure it is, if not wholly: what a record says is then as sure as the surest of its pairs. Those that
-    are ``sure`` stay so whatever they are joined with: what somebody asks with, or releases.
+    ``pairs`` are names of records; what was joined through a record that is gone falls apart again. ``likely`` gives
+    the probability of each pair, unless all are certain: what a record says is then as certain as the most certain of
+    its pairs. Records that are ``sure``, such as a query or a release, stay so whatever they are joined with.
     """
 
     ids: Mapping[str, Hashable] | Sequence[Hashable] = field(default_factory=dict, repr=False)
@@ -91,11 +91,11 @@ class Linked(Clusters):
 
     @property
     def doubts(self) -> bool:
-        """Whether pairs are likely, and not more."""
+        """Whether pairs are only likely."""
         return bool(self.likely)
 
     def doubted(self, records: tuple[Record, ...]) -> tuple[Record, ...]:
-        """What each record says, as sure as the surest pair that put it there."""
+        """The records, each as certain as the most certain pair that put it into its cluster."""
         there = {record.name for record in records}
         sure: dict[str, float] = {}
         for pair, probability in zip(self.pairs, self.likely, strict=False):
@@ -114,7 +114,7 @@ class Linked(Clusters):
         )
 
     def links(self, records: Sequence[Record]) -> Iterator[Link]:
-        """The pairs that are there."""
+        """The pairs of which both records are there."""
         places = {record.name: place for place, record in enumerate(records)}
         for a, b in self.pairs:
             if a in places and b in places:
@@ -123,13 +123,13 @@ class Linked(Clusters):
 
 @dataclass(frozen=True)
 class OwnRecords(Clusters):
-    """The records that are a person's, as one; of those that are to come (``more``), the ones that are recognised."""
+    """The records of a person as one cluster, including those of the records to come (``more``) that are recognised."""
 
     more: frozenset[str] = frozenset()
     comparer: Comparer | None = field(default=None, repr=False)
 
     def links(self, records: Sequence[Record]) -> Iterator[Link]:
-        """From each record of the person to the one before it."""
+        """A link from each record of the person to the previous one."""
         own = dict(self.ids) if isinstance(self.ids, Mapping) else {}
         for record in records:
             if record.name in self.more and self.comparer is not None and is_of_person(record, self.comparer):
@@ -138,9 +138,9 @@ class OwnRecords(Clusters):
 
 
 def clusters_of_file(step: FileClusters, names: pa.Table) -> IntArray:
-    """The cluster of every record as a table of clusters has it, numbered from 0, -1 for none.
+    """The cluster of every record according to a table of clusters, numbered from 0; -1 for none.
 
-    ``names`` is a table (rid, source, own, whole) of what every record is called.
+    ``names`` is a table (rid, source, own, whole) of the names of records.
     """
     columns = [step.record, step.cluster, *([step.source] if step.source is not None else [])]
     table = open_table(step.path)
@@ -172,14 +172,15 @@ def clusters_of_file(step: FileClusters, names: pa.Table) -> IntArray:
 
 
 def surest_values(held: Attributes) -> pa.Table:
-    """One row a record, in order: a column a label with the surest value, of equals the last in the alphabet."""
+    """One row per record, in order, and one column per label with the value of highest confidence; among equals the
+    last in alphabetical order."""
     names = {f"c{place}": label for place, label in enumerate(held.labels)}
     rows = held.store.ask(f"SELECT * EXCLUDE rid FROM ({surest_query(held)}) ORDER BY rid")
     return rows.rename_columns(list(names.values()) or ["id"])
 
 
 def surest_query(held: Attributes, some: str | None = None) -> str:
-    """A query (rid, c0, c1, ...) of the surest value of every label, in the order of the labels, of every record.
+    """A query (rid, c0, c1, ...) of the most confident value of each label, in the order of the labels, per record.
 
     ``some`` is a table of the records (rid) that are wanted, if not all are.
     """
@@ -199,7 +200,7 @@ def surest_query(held: Attributes, some: str | None = None) -> str:
 
 
 def _coded_query(held: Attributes, coded: Coded, wanted: str, within: str) -> str:
-    """The same where no record has two values of a label: numbers are gathered, and then what they stand for."""
+    """The same if no record has two values of a label: numbers are gathered first, then the values they stand for."""
     ends = held.store.ask(f"SELECT label, min(vid) AS low, max(vid) AS high FROM {coded.values} GROUP BY label")
     places = {one["label"]: one for one in ends.to_pylist()}
     numbers, values, joins = [], [], []

@@ -1,4 +1,4 @@
-"""Attributes of very many records by numbers: every different value once, and who holds which; kept in a file, too."""
+"""Attributes of very many records by number: every distinct value once, and which record holds which; also in files."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _ROWS = "rid BIGINT, vid BIGINT, confidence DOUBLE"
 def coded_attributes(
     store: Store, parts: Mapping[str, str], *, records: int, several: frozenset[str] = frozenset()
 ) -> Attributes:
-    """What queries of (rid, value, confidence), one a label, give; a record has a value of a label once at most.
+    """Attributes from queries of (rid, value, confidence), one per label; a record has a value of a label at most once.
 
     Guarantees
     ----------
-    Exact unless two different values of a label have one 64-bit hash: with m values the chance is at most m^2 / 2^65,
-    for ten million 3 in a million, if values are not made to collide. Texts stay in the engine.
+    Exact unless two different values of a label have the same 64-bit hash: with m values the probability is at most
+    m^2 / 2^65, for ten million 3 in a million, if values are not made to collide. Texts stay in the engine.
     """
     values = store.make("SELECT CAST(0 AS BIGINT) AS vid, '' AS label, '' AS value WHERE false")
     rows = store.make(
@@ -55,9 +55,9 @@ def coded_attributes(
 
 
 def _numbered(hashes: NDArray[np.uint64]) -> tuple[IntArray, IntArray]:
-    """A number for every hash, the same for those that are the same, and one place of each number, in order.
+    """A number for every hash, equal for equal hashes, and one place of each number, in order.
 
-    What stands together in a source is so near to each other in the tables, and soon found.
+    So values that are close together in a source are close together in the tables, which are faster to search.
     """
     order = np.argsort(hashes)
     first = np.diff(hashes[order], prepend=hashes[order[:1]] + np.uint64(1)) != 0
@@ -71,7 +71,7 @@ def _numbered(hashes: NDArray[np.uint64]) -> tuple[IntArray, IntArray]:
 
 
 def coded_forms(held: Attributes, forming: Forming, names: Collection[str] = ()) -> Attributes:
-    """The attributes in normal form, which is made of every different value once; ``names`` are labels of names."""
+    """The attributes in normal form, made once for every distinct value; ``names`` are labels of names."""
     coded, store = held.coded, held.store
     assert coded is not None
     count = int(one(store, f"SELECT count(*) FROM {coded.values}"))
@@ -94,11 +94,11 @@ def coded_forms(held: Attributes, forming: Forming, names: Collection[str] = ())
 
 
 def formed_by(held: Attributes, known: str, forming: Forming) -> Attributes:
-    """Attributes in normal form; ``known`` is a table of values in normal form, which need not be made of them again.
+    """Attributes in normal form; ``known`` is a table of values whose normal form need not be made again.
 
     Guarantees
     ----------
-    The values that ``forming`` gives.
+    The same values as ``forming`` returns.
     """
     store = held.store
     again = f"SELECT DISTINCT label, value FROM {known} WHERE fixed"
@@ -122,7 +122,7 @@ def _attributes(
     whole = f"FROM {coded.rows} r JOIN {coded.values} v ON v.vid = r.vid"
     query = f"SELECT r.rid, v.label, v.value, r.confidence{more} {whole}"
     if twice := formed & several:
-        # Where two values of a record become one, the better confidence counts.
+        # If two values of a record become one, the better confidence counts.
         some = listed(store, twice)
         query = (
             f"{query} WHERE v.label NOT IN ({some}) UNION ALL SELECT r.rid, v.label, v.value, max(r.confidence), "
@@ -135,12 +135,12 @@ def _attributes(
 
 
 def write_coded(held: Attributes, formed: Attributes | None, path: Path) -> None:
-    """Write attributes, and the same in normal form if there is one, to a new file of the engine's own."""
+    """Write attributes, and their normal form if there is one, to a new file in the engine's own format."""
     store, name = held.store, _called(path)
     assert held.coded is not None
     store.run(f"ATTACH {store.text(str(path))} AS {name}")
     try:
-        # Texts are written as they are: to find out how to write them shorter takes longer than all else.
+        # Texts are not compressed: finding the best compression takes longer than everything else.
         forms = formed.coded if formed is not None else None
         store.run(f"CREATE TABLE {name}.kept_rows ({_ROWS})")
         store.run(f"INSERT INTO {name}.kept_rows SELECT rid, vid, confidence FROM {held.coded.rows}")
@@ -165,7 +165,7 @@ def read_coded(
     labels: tuple[str, ...],
     formed: frozenset[str],
 ) -> tuple[Attributes, Attributes | None]:
-    """What was written, left where it is; several processes may read one file."""
+    """Attributes that were written, used in place; several processes may read one file."""
     name = _called(path)
     store.run(f"ATTACH IF NOT EXISTS {store.text(str(path))} AS {name} (READ_ONLY)")
     rows, values = f"{name}.kept_rows", f"{name}.kept_values"
@@ -185,7 +185,7 @@ def read_coded(
 
 
 def write_tables(store: Store, tables: Mapping[str, str], path: Path) -> None:
-    """Write tables to a new file, each under the name that is said."""
+    """Write tables to a new file, each under the given name."""
     name = _called(path)
     store.run(f"ATTACH {store.text(str(path))} AS {name}")
     try:
@@ -203,5 +203,5 @@ def kept_tables(store: Store, path: Path, *called: str) -> list[str]:
 
 
 def _called(path: Path) -> str:
-    """A file has one name in an engine, whoever asks for it."""
+    """The name of a file in an engine, always the same for the same path."""
     return f"tacit_kept_{hashlib.sha256(str(path.absolute()).encode()).hexdigest()[:24]}"

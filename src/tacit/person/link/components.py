@@ -1,4 +1,4 @@
-"""Connected components of links between records: of few links one by one, of many by scipy."""
+"""Connected components of links between records: a few links one by one, many with scipy."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from tacit.person.link.attributes import IntArray
 
-# So many links are followed sooner than scipy is loaded.
+# Up to this many links, following them is faster than loading scipy.
 FEW_LINKS = 10_000
 
 
@@ -20,14 +20,14 @@ def components(first: IntArray, second: IntArray, size: int) -> IntArray:
     ones = np.ones(len(first), np.int8)
     number, component = connected_components(coo_matrix((ones, (first, second)), shape=(size, size)), directed=False)
     smallest = np.empty(number, np.int64)
-    # Of several assignments to one place the last stays, here the smallest node.
+    # The last of several assignments to one place wins, here the smallest node.
     smallest[component[::-1]] = np.arange(size - 1, -1, -1)
     done: IntArray = smallest[component]
     return done
 
 
 def _followed(first: IntArray, second: IntArray, size: int) -> IntArray:
-    """What :func:`components` gives, link by link."""
+    """The same as :func:`components`, link by link."""
     before: dict[int, int] = {}
 
     def smallest(node: int) -> int:
@@ -45,7 +45,7 @@ def _followed(first: IntArray, second: IntArray, size: int) -> IntArray:
 
 
 def joined(cluster: IntArray, first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
-    """The cluster of every record after those of pairs of records are joined, and the records of clusters that grew.
+    """The cluster of every record after joining those of each pair of records, and the records of clusters that grew.
 
     A cluster is named by its smallest record.
     """

@@ -1,4 +1,4 @@
-"""Which records are of one person: rules of matching carried out in an engine, to the fix-point of R-Swoosh."""
+"""Which records are one person's: matching rules carried out in an engine, to the fix-point of R-Swoosh."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Alternative = tuple[int, tuple[str, ...]]
 
-# A cluster may have this many times as many keys as values; the combinations of a larger one are compared and not
+# A cluster may have this many times as many keys as values; the combinations of a richer one are compared instead of
 # written out, so that keys never outgrow the table.
 KEYS_PER_VALUE = 16
 
@@ -44,31 +44,31 @@ def resolve(held: Attributes, rules: Rules | Iterable[Iterable[str] | str], *, c
         Two records match if for one alternative they share a value of every label in it; values held with less than
         the rules' least confidence, or with confidence 0, do not count.
     closure : {"swoosh", "components"}
-        Whether what was merged is matched again until nothing changes, as R-Swoosh does, or only base records are.
+        Whether merged records are matched again until nothing changes, as R-Swoosh does, or only base records.
 
     Returns
     -------
-    int array, one entry a record
+    int array, one entry per record
 
     Guarantees
     ----------
-    The result does not depend on the order of records or on threads. It is exact unless two different keys have one
-    64-bit hash: with m different keys the chance is at most m^2 / 2^65, for ten million 3 in a million, if values are
-    not made to collide. Memory grows with the number of records (some 100 bytes each) and not with the number of
-    matching pairs.
+    The result does not depend on the order of records or on threads. It is exact unless two different keys have the
+    same 64-bit hash: with m different keys the probability is at most m^2 / 2^65, for ten million 3 in a million, if
+    values are not made to collide. Memory grows with the number of records (some 100 bytes each), not with the number
+    of matching pairs.
 
     Notes
     -----
     A record has a key for every alternative and choice of its values; records that share a key are linked one to the
-    next, and clusters are the components. A later round looks only at clusters that grew in the round
-    before: of two clusters that newly match one has grown. Alternatives of one label need no later round, because
-    merging makes no new value. A chain of merges in which each needs the one before takes a round for each.
+    next, and clusters are the components. A later round considers only clusters that grew in the round before: of two
+    clusters that newly match, one has grown. Alternatives with one label need no later round, because merging makes no
+    new value. A chain of merges in which each needs the one before takes one round for each.
     """
     wanted = rules if isinstance(rules, Rules) else Rules(rules)
     with suppress(TooRichError):
         return matched(held, wanted, counting(wanted), closure=closure, most=KEYS_PER_VALUE)
     if held.coded is not None:
-        # That two values are the same their hashes say, too.
+        # Hashes are enough to see that two values are equal.
         there = f"label IN ({listed(held.store, wanted.labels)})"
         hashes = f"SELECT vid, label, {held.store.hashed('value')} AS value FROM {held.coded.values} WHERE {there}"
         hashed = f"SELECT r.rid, v.label, v.value, r.confidence FROM {held.coded.rows} r JOIN ({hashes}) v USING (vid)"
@@ -89,7 +89,7 @@ def counting(rules: Rules) -> str:
 
 
 def resolved_again(held: Attributes, rules: Rules, clusters: IntArray, *, closure: Closure = "swoosh") -> IntArray:
-    """The clusters after one more resolution: each of those given stands for all that its records say."""
+    """The clusters after one more resolution, in which each given cluster stands for everything its records say."""
     if (clusters == np.arange(len(clusters))).all():
         return resolve(held, rules, closure=closure)
     with lent(held.store, cluster_table(clusters)) as place:
@@ -104,10 +104,10 @@ def resolved_again(held: Attributes, rules: Rules, clusters: IntArray, *, closur
 def reached(
     held: Attributes, rules: Rules, clusters: IntArray, facts: Iterable[tuple[str, str]], start: Iterable[int]
 ) -> set[int]:
-    """Clusters that share a value of every label of a rule with a pool: some facts, and the clusters reached.
+    """Clusters that share a value of every label of a rule with a pool: the facts, and the clusters reached so far.
 
-    A merged record holds some of the pool's values, so that nothing outside can match it. ``start`` are clusters that
-    were reached before, in another way.
+    A merged record holds only values of the pool, so nothing outside can match it. ``start`` are clusters that were
+    reached earlier, in another way.
     """
     store, pool = held.store, set(facts)
     counts = f"{counting(rules)} AND a.label IN ({listed(store, rules.labels)})"
@@ -150,11 +150,11 @@ class _Matcher:
         self._rich: dict[int, list[str]] = {}
 
     def close(self) -> None:
-        """Forget every table."""
+        """Drop every table."""
         self._store.drop(*itertools.chain.from_iterable(self._rich.values()))
 
     def first_round(self) -> IntArray:
-        """Link base records; gives the records of the clusters that grew."""
+        """Link base records; returns the records of the clusters that grew."""
         if not self._alternatives or not self._held.records:
             return np.zeros(0, np.int64)
         name, where = self._held.name, f"AND {counting(self._rules)}"
@@ -167,7 +167,7 @@ class _Matcher:
         return self._linked(self._key_query(name, "rid", self._alternatives, where))
 
     def next_round(self, grown: IntArray) -> IntArray:
-        """Link clusters that grew, of which these are the records, with each other and with all others."""
+        """Link the clusters that grew, given by their records, with each other and with all others."""
         store = self._store
         labels_in = listed(store, itertools.chain.from_iterable(labels for _, labels in self.ands))
         with lent(store, arrow_table({"rid": grown, "cid": self.cluster[grown]})) as place:
@@ -182,7 +182,7 @@ class _Matcher:
                 return self._linked(self._key_query(merged, "cid", self.ands, ""))
 
     def _find_rich(self, query: str) -> None:
-        """Note the clusters with too many combinations; the query gives cid, label and n of those with n > 1."""
+        """Note the clusters with too many combinations; the query returns cid, label and n of those with n > 1."""
         store = self._store
         with lent(store, query) as counts:
             for place, labels in self.ands:
@@ -196,7 +196,7 @@ class _Matcher:
                     store.drop(rich)
 
     def _key_query(self, table: str, member: str, alternatives: Sequence[Alternative], where: str) -> str:
-        """(cid, k) for every alternative and combination of values, but of the rich."""
+        """(cid, k) for every alternative and combination of values, except those of the rich clusters."""
         parts = []
         for place, labels in alternatives:
             # The rich are left out on every side, so that no order of joins can multiply their values.
@@ -212,17 +212,17 @@ class _Matcher:
         return " UNION ALL ".join(parts)
 
     def _linked(self, key_query: str) -> IntArray:
-        """Join what shares a key, among the new ones or with those seen before; gives the records that were moved."""
+        """Join clusters that share a key, new or seen before; returns the records of those that grew."""
         new = self._store.ask(key_query)
         self._keys = np.concatenate([self._keys, numbers(new, "k")])
         self._owners = np.concatenate([self._owners, numbers(new, "cid")])
-        # Those that share a key stand one after the other, and each is linked to the next.
+        # Owners of the same key are now neighbours, and each is linked to the next.
         order = np.argsort(self._keys)
         keys, owners = self._keys[order], self._owners[order]
         same = np.flatnonzero(keys[1:] == keys[:-1])
         found = [(owners[same], owners[same + 1])]
         found += [(numbers(some, "a"), numbers(some, "b")) for some in self._compared()]
-        # One owner of a key stands for all, because those that share a key are together from now on.
+        # One owner of a key is enough, because all that share it are together from now on.
         first = np.append(True, keys[1:] != keys[:-1]) if len(keys) else np.zeros(0, bool)
         self._keys, self._owners = keys[first], owners[first]
         self.cluster, grown = joined(self.cluster, *(np.concatenate(ends) for ends in zip(*found, strict=True)))
@@ -231,8 +231,8 @@ class _Matcher:
     def _compared(self) -> list[pa.Table]:
         """The pairs (a, b) of a rich cluster and one that shares a value of every label of an alternative with it.
 
-        One pass over the attributes serves all alternatives. A pair found by an alternative of which the first is not
-        rich is a match all the same.
+        One pass over the attributes serves all alternatives. A pair found by an alternative for which the first is not
+        rich is still a match.
         """
         if not self._rich:
             return []

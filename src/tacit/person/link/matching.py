@@ -1,4 +1,4 @@
-"""Rules of matching carried out on arrays of hashes, as the engine would, and sooner."""
+"""Matching rules carried out on arrays of hashes: the same result as in the engine, faster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Owned = tuple[IntArray, Hashes]
 
 
 class TooRichError(Exception):
-    """A cluster has so many values that its keys are not written out."""
+    """A cluster has too many values to write out its keys."""
 
 
 def matched(held: Attributes, rules: Rules, counting: str, *, closure: Closure, most: float) -> IntArray:
@@ -30,7 +30,7 @@ def matched(held: Attributes, rules: Rules, counting: str, *, closure: Closure, 
     Raises
     ------
     TooRichError
-        If a cluster has too many combinations of values; nothing else tells it beforehand.
+        If a cluster has too many combinations of values, which cannot be known beforehand.
     """
     owned = {label: _owned(held, label, counting) for label in rules.labels}
     cluster = np.arange(held.records, dtype=np.int64)
@@ -62,9 +62,9 @@ def _owned(held: Attributes, label: str, counting: str) -> Owned:
 def coded_numbers(
     coded: Coded, label: str, counting: str, *terms: str, called: str = "value"
 ) -> tuple[IntArray, IntArray, list[NDArray[Any]]]:
-    """The records that hold a value of a label, the place of each value, and what SQL says of the values by place.
+    """The records that hold a value of a label, the place of each value, and the result of SQL on the values, by place.
 
-    ``terms`` are SQL of a value, which is ``called`` so.
+    ``terms`` are SQL on a column with this name (``called``).
     """
     store = coded.store
     said = ", ".join(f"{term} AS t{at}" for at, term in enumerate(terms))
@@ -78,7 +78,7 @@ def coded_numbers(
         column = np.zeros(high - low + 1, found.dtype)
         column[vids - low] = found
         columns.append(column)
-    # Values of a label have numbers of their own, one after the other.
+    # The values of a label have consecutive numbers.
     rows = store.ask(f"SELECT rid, vid FROM {coded.rows} WHERE vid BETWEEN {low} AND {high} AND {counting}")
     return numbers(rows, "rid"), numbers(rows, "vid") - low, columns
 
@@ -96,7 +96,7 @@ def _once(owner: IntArray, value: Hashes) -> Owned:
 
 
 def _moved(owned: Owned, moved: IntArray) -> Owned:
-    """The values of clusters; of the records that are not ``moved`` to one (-1) none."""
+    """The values of clusters; records that are not ``moved`` to one (-1) are left out."""
     cluster = moved[owned[0]]
     there = cluster >= 0
     return _once(cluster[there], owned[1][there])
@@ -105,7 +105,7 @@ def _moved(owned: Owned, moved: IntArray) -> Owned:
 def _keys(
     owned: dict[str, Owned], alternatives: Sequence[tuple[int, tuple[str, ...]]], records: int, most: float
 ) -> list[Owned]:
-    """A hash of every alternative and choice of values, with its owner."""
+    """A hash for every alternative and choice of values, with its owner."""
     counts = {label: np.bincount(owned[label][0], minlength=records) for label in owned}
     firsts = {label: np.cumsum(counts[label]) - counts[label] for label in owned}
     keys = []
@@ -144,7 +144,7 @@ def _shared(known: Owned, keys: Sequence[Owned]) -> tuple[Owned, tuple[IntArray,
     value = np.concatenate([known[1], *(one for _, one in keys)])
     order = np.argsort(value)
     owner, value = owner[order], value[order]
-    # Those that share a key stand one after the other, and each is linked to the next; one of them stands for all.
+    # Owners of the same key are now neighbours, and each is linked to the next; one of them stands for all.
     same = value[1:] == value[:-1]
     links = owner[:-1][same], owner[1:][same]
     first = np.append(True, ~same) if len(value) else np.zeros(0, bool)
@@ -152,7 +152,7 @@ def _shared(known: Owned, keys: Sequence[Owned]) -> tuple[Owned, tuple[IntArray,
 
 
 def mixed(one: Hashes, other: Hashes) -> Hashes:
-    """64 bits of two hashes one after the other (splitmix64)."""
+    """A 64-bit hash of two hashes in order (splitmix64)."""
     hashed = one * np.uint64(0x9E3779B97F4A7C15) + other + np.uint64(0x632BE59BD9B4E019)
     hashed = (hashed ^ (hashed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     hashed = (hashed ^ (hashed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -24,9 +24,9 @@ def merged(
     """A table (cid, label, value, p) of what each cluster holds and with which confidence, in the engine.
 
     ``policy`` is as in :func:`tacit.person.resolve.merging.merge`, with ``single`` for the labels that have a single
-    true value; what is held with confidence 0 is left out. Records of ``base`` are kept besides what they were merged
-    into: record r of them is cluster n + r, where n is the number of records. What is ``kept`` of fewer resolutions are
-    clusters from 2n, 3n ... on, those alone that a later resolution joined to more.
+    true value; what is held with confidence 0 is left out. Records of ``base`` are kept in addition to what they were
+    merged into: record r is cluster n + r, where n is the number of records. The clusters ``kept`` from fewer
+    resolutions are numbered from 2n, 3n ... on; only those that a later resolution extended are included.
     """
     alone = np.bincount(clusters)[clusters] == 1
     is_single = f"label IN ({listed(held.store, single)})" if single else "false"
@@ -43,7 +43,7 @@ def merged(
             parts.append(
                 f"SELECT {held.records} + a.rid AS cid, a.label, a.value, a.confidence AS p FROM {base.name} a "
                 f"JOIN {place} c ON c.rid = a.rid WHERE a.confidence > 0" + (" AND NOT c.alone" if base is held else "")
-                # A record alone is its own cluster, unless the steps before have changed it.
+                # A single record already is its own cluster, unless a step has changed it.
             )
         return held.store.make(
             " UNION ALL ".join(f"SELECT cid, label, value, p FROM ({part}) q WHERE p > 0" for part in parts)
@@ -58,7 +58,7 @@ def _placed(held: Attributes, place: str) -> str:
 
 
 def doubted(held: Attributes, sure: Vector) -> Attributes:
-    """The attributes, each as sure as it is that its record was put where it is."""
+    """The attributes, each as certain as it is that its record belongs to its cluster."""
     with lent(held.store, arrow_table({"rid": np.arange(len(sure)), "sure": sure})) as share:
         name = held.store.make(
             f"SELECT a.rid, a.label, a.value, a.confidence * s.sure AS confidence FROM {held.name} a JOIN {share} s "
@@ -71,7 +71,7 @@ _VOTES = (
     "SELECT cid, alone, label, value, max(confidence) AS best, fsum(confidence) AS votes FROM ({rows}) b "
     "GROUP BY cid, alone, label, value"
 )
-# A record alone stays as it is, whatever the policy.
+# A single record is not changed, whatever the policy.
 _MERGED = {
     "union": "SELECT cid, label, value, max(confidence) AS p FROM ({rows}) b GROUP BY cid, label, value",
     "consensus": (

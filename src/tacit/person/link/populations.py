@@ -1,4 +1,4 @@
-"""Leakage of every person of a table of references at once, against resolved records, in the engine."""
+"""Leakage of every person in a table of references at once, against resolved records, in the engine."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from tacit.tables.engines import Store
 class Population:
     """The leakage of every person, as a table in the engine. Made by :func:`population`.
 
-    The table ``name`` has a row a person, in order: person, leakage, at_most (what may leak at most; the leakage itself
-    unless a cluster that was not looked at might leak more), precision, recall, cluster (-1 if no cluster holds
-    anything of the person), top_source (the place of the source that gives most away, -1 if none does).
+    The table ``name`` has one row per person, in order: person, leakage, at_most (an upper bound; the leakage itself
+    unless a cluster that was not examined might leak more), precision, recall, cluster (-1 if no cluster holds anything
+    of the person), top_source (the place of the source that gives away most, -1 if none does).
     """
 
     store: Store
@@ -38,33 +38,33 @@ class Population:
         weakref.finalize(self, self.store.drop, self.name).atexit = False
 
     def quantiles(self, shares: Sequence[float]) -> tuple[float, ...]:
-        """The smallest leakage such that this share of the persons has it or less, for each of the shares."""
+        """For each of the shares, the smallest leakage such that this share of the people has it or less."""
         if not self.persons:
             return tuple(0.0 for _ in shares)
         return tuple(one(self.store, f"SELECT quantile_disc(leakage, {[float(s) for s in shares]}) FROM {self.name}"))
 
     def mean(self, column: str = "leakage") -> float:
-        """The mean over persons; 0 if there are none."""
+        """The mean over people; 0 if there are none."""
         return float(one(self.store, f"SELECT coalesce(fsum({column}) / count(*), 0.0) FROM {self.name}"))
 
     def above(self, limit: float) -> int:
-        """How many persons have a larger leakage."""
+        """How many people have a larger leakage."""
         return int(one(self.store, f"SELECT count(*) FROM {self.name} WHERE leakage > {float(limit)!r}"))
 
     def unsettled(self) -> tuple[int, float]:
-        """How many persons may leak more than was found, and the most that one of them may."""
+        """How many people may leak more than was found, and the most that one of them may leak."""
         (row,) = self.store.ask(
             f"SELECT count(*) AS n, coalesce(max(at_most), 0.0) AS most FROM {self.name} WHERE at_most > leakage"
         ).to_pylist()
         return int(row["n"]), float(row["most"])
 
     def bins(self, number: int = 20) -> tuple[int, ...]:
-        """How many persons' leakage is in each of equal parts of [0, 1]; 1 itself is in the last."""
+        """How many people have their leakage in each of equal parts of [0, 1]; 1 itself is in the last."""
         counts = self._counts(f"least(CAST(floor(leakage * {number}) AS BIGINT), {number - 1})")
         return tuple(counts.get(at, 0) for at in range(number))
 
     def top_sources(self) -> dict[str, int]:
-        """For how many persons each source gives most away."""
+        """For how many people each source gives away most."""
         counts = self._counts("top_source")
         return {source: counts[at] for at, source in enumerate(self.sources) if at in counts}
 
@@ -105,25 +105,25 @@ def population(
     beta : float
         Recall counts ``beta`` times as much as precision.
     merge, base, kept
-        As ``merged`` takes them.
+        As for ``merged``.
     sources : sequence of (name, number of records)
         In the order of the records.
     meant : callable
         Brings values into the form in which they are compared.
     progress : callable, optional
-        Told what is being done, and the share of it that is done.
+        Called with what is being done, and the share of it that is done.
 
     Guarantees
     ----------
-    The largest leakage over all pairs of a person and a cluster, as the audit of the person measures it, with a
-    relative error of at most 1e-11, wherever ``at_most`` is the leakage itself; else at least the leakage and at most
-    that. Of clusters with equal leakage the first counts. Rows stay in the engine, which uses the disk beyond its limit
-    of memory; what leaves it are different values, and different patterns of weights.
+    Wherever ``at_most`` is the leakage itself, it is the largest leakage of any cluster for that person, as the audit
+    of the person measures it, with a relative error of at most 1e-11; elsewhere that lies between the leakage and
+    ``at_most``. Of clusters with equal leakage the first counts. Rows stay in the engine, which uses the disk beyond
+    its memory limit; only distinct values and distinct patterns of weights leave it.
 
     Notes
     -----
     Clusters are found through the rarest values of a person first (see :class:`tacit.person.link.searching.Search`).
-    Those that hold none of the person's values, but some that are near, are found where keys or few values allow it.
+    Clusters that hold none of the person's values, but near ones, are found if there are keys or few enough values.
     """
     described = labels if labels is not None else Labels()
     progress("merging clusters", None)
@@ -151,7 +151,7 @@ def _finished(
     clusters: IntArray,
     sources: Sequence[tuple[str, int]],
 ) -> str:
-    """The table of results; the top source is that of the best cluster alone."""
+    """The table of results; the top source is taken from the best cluster only."""
     top = _top_sources(search, beside, held, base, kept, clusters, sources)
     return beside.store.make(
         f"SELECT b.person, b.leakage, c.at_most, b.precision, b.recall, b.cid AS cluster, coalesce(s.source, -1) AS "
@@ -169,7 +169,7 @@ def _top_sources(
     clusters: IntArray,
     sources: Sequence[tuple[str, int]],
 ) -> str:
-    """A table (person, source): whose records hold most right weight of the person in the best cluster."""
+    """A table (person, source): the source whose records hold most of the right weight in the best cluster."""
     if not sources:
         return beside.make("SELECT CAST(0 AS BIGINT) AS person, CAST(0 AS BIGINT) AS source WHERE false")
     of_record = np.repeat(np.arange(len(sources)), [number for _, number in sources])
@@ -208,11 +208,11 @@ def write_persons(
     k: IntArray | None = None,
     l: IntArray | None = None,  # noqa: E741 - the letter of l-diversity
 ) -> None:
-    """Write one row a person, in the order of their names, without the rows leaving the engine.
+    """Write one row per person, in the order of their ids, without the rows leaving the engine.
 
-    The file is Parquet, or CSV if its name ends so. It has the columns pid; for every adversary its leakage, at most,
-    precision, recall and cluster, and the name of its top source if it knows sources, each called ``ADVERSARY
-    leakage`` and so on; k and l, as :func:`class_sizes` and :func:`class_diversity` give them, if given.
+    The file is CSV if its name ends in .csv, otherwise Parquet. It has the columns pid; for every adversary the
+    leakage, at most, precision, recall and cluster, and the name of the top source if sources are known, named
+    ``ADVERSARY leakage`` and so on; and k and l, from :func:`class_sizes` and :func:`class_diversity`, if passed.
     """
     import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""What is true of many persons, in the engine, and how many of them are alike."""
+"""What is true of many people, in the engine, and how many of them are alike."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ Meaning = Callable[[Attributes], Attributes]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class References:
-    """What is true of many persons, held beside the attributes of records. Made by :func:`wide_references`.
+    """What is true of many people, in the same store as the attributes of records. Made by :func:`wide_references`.
 
-    ``persons`` is a table (person, pid): the numbers of ``count`` persons from 0 in the order of their names, and these
-    names. A person's number is the ``rid`` in the ``facts``, which say besides how each value was written (``raw``).
+    ``persons`` is a table (person, pid): the numbers of ``count`` people from 0 in the order of their ids, and the ids.
+    A person's number is the ``rid`` in the ``facts``, which also say how each value was written (``raw``).
     """
 
     store: Store
@@ -44,9 +44,9 @@ class References:
         weakref.finalize(self, self.store.drop, self.persons).atexit = False
 
     def similarities(self, labels: Labels) -> str:
-        """A table (label, meant, actual, alike) for what is worked out beside the persons, of values that differ.
+        """A table (label, meant, actual, alike) in which similarities of different values are cached.
 
-        It goes with the object: every adversary lays much the same values beside the same facts.
+        It lives as long as the object: every adversary compares much the same values with the same facts.
         """
         for described, name in self._alike:
             if described is labels:
@@ -57,7 +57,7 @@ class References:
         return name
 
     def lacking(self, label: str) -> int:
-        """How many persons have no value of a label."""
+        """How many people have no value of a label."""
         label_is = f"label = {self.store.text(label)}"
         return self.count - int(one(self.store, f"SELECT count(DISTINCT rid) FROM {self.facts.name} WHERE {label_is}"))
 
@@ -68,10 +68,10 @@ class References:
 def wide_references(
     store: Store, table: Table, person: str, columns: Mapping[str, str], meant: Meaning = lambda held: held
 ) -> References:
-    """References of a table: whose row it is stands in the column ``person``; a person may have several rows.
+    """References from a table: the column ``person`` says whose row it is; a person may have several rows.
 
-    ``store`` is where the attributes are that the persons will be measured against. ``columns`` gives labels to
-    columns, ``meant`` brings values into the form in which they are compared.
+    ``store`` holds the attributes against which the people will be measured. ``columns`` maps columns to labels,
+    ``meant`` brings values into the form in which they are compared.
     """
     given = keyed_values(store, table, person, columns)
     try:
@@ -79,7 +79,7 @@ def wide_references(
             f"SELECT row_number() OVER (ORDER BY pid) - 1 AS person, pid FROM {given} GROUP BY pid ORDER BY pid"
         )
         different = meanings(store, f"SELECT label, value FROM {given} WHERE label IS NOT NULL", meant)
-        # Of several ways in which a person writes one value, the first in the alphabet.
+        # Of several spellings of one value of a person, the first in alphabetical order.
         true = store.make(
             "SELECT p.person AS rid, d.label, d.meant AS value, CAST(1 AS DOUBLE) AS confidence, min(d.value) AS raw "
             f"FROM {given} g JOIN {persons} p ON p.pid = g.pid JOIN {different} d ON d.label = g.label AND "
@@ -93,7 +93,7 @@ def wide_references(
 
 
 def meanings(store: Store, rows: str, meant: Meaning) -> str:
-    """A table (vid, label, value, meant) of the different values in the rows (label, value) of a query."""
+    """A table (vid, label, value, meant) of the distinct values in the rows (label, value) of a query."""
     name = store.make(
         "SELECT row_number() OVER () - 1 AS rid, label, value, CAST(1 AS DOUBLE) AS confidence FROM "
         f"(SELECT DISTINCT label, value FROM ({rows}))"
@@ -106,15 +106,15 @@ def meanings(store: Store, rows: str, meant: Meaning) -> str:
 
 
 def alike(people: References, facts: Iterable[tuple[str, str]]) -> int:
-    """How many persons could be the one of whom these facts are true.
+    """How many people could be the one of whom these facts are true.
 
-    What is not known of somebody rules nobody out, as in :func:`tacit.person.model.anonymity.anonymity_of`.
+    A missing value rules nobody out, as in :func:`tacit.person.model.anonymity.anonymity_of`.
     """
     true = list(facts)
     if not true:
         return people.count
     with lent(people.store, text_table(true, "label", "value")) as wanted:
-        # Ruled out is who has values of a label, and none of them is the person's.
+        # Somebody is ruled out who has values of a label, none of which is the person's.
         ruled_out = (
             f"SELECT DISTINCT rid FROM (SELECT f.rid, f.label FROM {people.facts.name} f LEFT JOIN {wanted} w "
             f"ON w.label = f.label AND w.value = f.value WHERE f.label IN "
@@ -124,9 +124,9 @@ def alike(people: References, facts: Iterable[tuple[str, str]]) -> int:
 
 
 def class_sizes(people: References, quasi_identifiers: Sequence[str]) -> IntArray:
-    """For every person how many persons, themselves included, have the same values of all quasi-identifiers.
+    """For every person, how many people, themselves included, have the same values of all quasi-identifiers.
 
-    Who lacks a quasi-identifier is like the others who lack it.
+    People who lack a quasi-identifier agree with the others who lack it.
     """
     own = _classes(people, quasi_identifiers)
     rows = people.store.ask(f"SELECT person, count(*) OVER (PARTITION BY own) AS k FROM ({own}) q ORDER BY person")
@@ -134,9 +134,9 @@ def class_sizes(people: References, quasi_identifiers: Sequence[str]) -> IntArra
 
 
 def class_diversity(people: References, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> IntArray:
-    """For every person how many different values of a sensitive label those have who share their quasi-identifiers.
+    """For every person, how many different values of a sensitive label the people with the same quasi-identifiers have.
 
-    The distinct l of l-diversity; of several sensitive labels, the smallest.
+    This is the distinct l of l-diversity; with several sensitive labels, the smallest.
     """
     if not sensitive:
         raise ArgumentError("no sensitive label is named: name the labels whose values a crowd should hide")
@@ -153,7 +153,7 @@ def class_diversity(people: References, quasi_identifiers: Sequence[str], sensit
 
 
 def _classes(people: References, quasi_identifiers: Sequence[str]) -> str:
-    """A query of every person's quasi-identifiers, as one list a person."""
+    """A query of every person's quasi-identifiers, as one list per person."""
     if not quasi_identifiers:
         raise ArgumentError("no quasi-identifier is named: name the labels by which people are told apart")
     return (

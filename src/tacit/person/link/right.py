@@ -1,4 +1,4 @@
-"""Which clusters hold something right of a person, and how much of it at most, in the engine."""
+"""Which clusters hold something right about a person, and how much of it at most, in the engine."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ VALUES = 100_000
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is right of one label: the true values in normal form, the form, and the similarity.
+    """What is right for one label: the true values in normal form, the form, and the similarity.
 
-    ``form`` is None if SQL does not know the form, ``near`` if values are right or wrong; ``any`` if any value may be
-    nearly right.
+    ``form`` is None if SQL cannot make the form; ``near`` is None if values are either right or wrong; ``any`` says
+    that any value may be nearly right.
     """
 
     true: Sequence[str]
@@ -43,7 +43,7 @@ class Wanted:
 
 
 class RightCandidate(NamedTuple):
-    """A value that may be right, and one that means the same: its normal form, if that is ``known``, or itself."""
+    """A value that may be right, with its normal form if that is ``known``, otherwise with itself."""
 
     value: str
     meant: str
@@ -51,10 +51,10 @@ class RightCandidate(NamedTuple):
 
 
 class NearForms:
-    """The normal forms that may be right of a person, and those that SQL is not sure of, looked for once: a table
-    (vid, label, raw, value, fixed, near) in the engine, of some ``labels``; vid is null unless attributes are coded.
+    """The normal forms that may be right about a person, and those that SQL is not sure of, found once: a table
+    (vid, label, raw, value, fixed, near) in the engine, for the ``labels``; vid is null unless attributes are coded.
 
-    Attributes as they were read and in normal form are both searched through it.
+    Both the original attributes and those in normal form are searched through it.
     """
 
     def __init__(self, forms: Attributes, wanted: Mapping[str, Wanted]) -> None:
@@ -114,7 +114,7 @@ class NearForms:
         return f"SELECT {distinct} vid, label, raw, form AS value, fixed, near FROM ({near}) WHERE near OR NOT fixed"
 
     def candidates(self, label: str, *, formed: bool) -> str:
-        """A query of the values of a label that may be right, in normal form or as they were read, and their forms."""
+        """A query of the values of a label that may be right, in normal form or as read, and their forms."""
         said = "label, {} AS value, CASE WHEN fixed THEN value END AS form".format
         label_is = f"label = {self.store.text(label)}"
         if formed:
@@ -126,25 +126,25 @@ class NearForms:
 def candidate_values(
     held: Attributes, wanted: Mapping[str, Wanted], near: NearForms | None = None
 ) -> Iterator[tuple[str, list[RightCandidate]]]:
-    """The values that may be right, label by label, some at a time, sorted.
+    """The values that may be right, label by label, in batches, sorted.
 
-    Nothing that is right, nearly right or covers the truth is left out. ``near`` is of the same attributes in normal
-    form, as :func:`tacit.person.link.forms.forming.formed` makes them, if they are at hand.
+    Nothing that is right, nearly right or covers the truth is left out. ``near`` is made of the same attributes in
+    normal form, as :func:`tacit.person.link.forms.forming.formed` makes them, if available.
     """
     store = held.store
     parts = [_candidates(held, label, own, near) for label, own in wanted.items()]
     rows = store.ask(" UNION ALL ".join(parts) + " ORDER BY label, value")
     start = 0
-    # Sorted, so that what is added up is added in one order.
+    # Sorted, so that sums are always added in the same order.
     for run in rows.column("label").combine_chunks().value_counts().to_pylist():
         for place in range(start, start + run["counts"], VALUES):
-            some = rows.slice(place, min(VALUES, start + run["counts"] - place))
-            yield run["values"], _likely(wanted[run["values"]], some)
+            batch = rows.slice(place, min(VALUES, start + run["counts"] - place))
+            yield run["values"], _likely(wanted[run["values"]], batch)
         start += run["counts"]
 
 
 def _candidates(held: Attributes, label: str, own: Wanted, near: NearForms | None) -> str:
-    """A query of the values of a label that may be right, and their forms where they are known."""
+    """A query of the values of a label that may be right, and their forms where known."""
     store, label_is = held.store, f"label = {held.store.text(label)}"
     bound = None if own.any else may_be_right(store, own.near, own.true)
     rows = f"SELECT label, value FROM {held.coded.values if held.coded else held.name} WHERE {label_is}"
@@ -157,11 +157,11 @@ def _candidates(held: Attributes, label: str, own: Wanted, near: NearForms | Non
     if near is not None and label in near.labels:
         return near.candidates(label, formed=label in held.formed)
     if label in held.formed:
-        # What is its own form is compared as it is.
+        # A value that is its own form is compared unchanged.
         rows = rows.replace("SELECT label, value", "SELECT label, value, CASE WHEN fixed THEN value END AS form")
         return f"SELECT DISTINCT label, value, form FROM ({rows}) WHERE form IS NULL OR {bound}"
     assert own.form is not None
-    # Written out first: the engine would make a form again for every part of the bound.
+    # Materialized first: otherwise the engine would make the form again for every part of the bound.
     fixed = f"CASE WHEN {sql_fixed(store, own.form[0])} THEN form END AS said"
     made = sql_form(store, rows, *own.form)
     known = f"WITH known AS MATERIALIZED (SELECT label, value, form, {fixed} FROM ({made}))"
@@ -170,9 +170,9 @@ def _candidates(held: Attributes, label: str, own: Wanted, near: NearForms | Non
 
 
 def _likely(own: Wanted, some: pa.Table) -> list[RightCandidate]:
-    """The values that are worth a look.
+    """The values that are worth comparing.
 
-    Of addresses, those whose letters are like a true one's, which SQL cannot say.
+    For addresses, only those whose letters are like a true one's, which SQL cannot decide.
     """
     values: list[str] = some.column("value").to_pylist()
     forms: list[str | None] = some.column("form").to_pylist()
@@ -200,10 +200,10 @@ def _addresses_alike(true: Sequence[str], forms: Sequence[str]) -> NDArray[np.bo
 
 
 class RightRows:
-    """The attributes that are right of a person, in the engine: a table (rid, label, value, confidence, fact, credit,
+    """The attributes that are right about a person, in the engine: a table (rid, label, value, confidence, fact, credit,
     hidden).
 
-    Made of ``hits``, a table (label, value, fact, credit): the facts of a person that a value hits, and what it is
+    Made from ``hits``, a table (label, value, fact, credit): the facts of a person that a value hits, and what it is
     worth.
     """
 
@@ -226,7 +226,7 @@ class RightRows:
         weakref.finalize(self, self.store.drop, self.name).atexit = False
 
     def _values(self, held: Attributes, near: NearForms | None) -> str:
-        """A query (vid, label, value) of the values that may be right, and maybe others."""
+        """A query (vid, label, value) of the values that may be right, and possibly others."""
         assert held.coded is not None
         known = frozenset(self.labels) & (near.labels if near is not None else frozenset())
         others = listed(self.store, frozenset(self.labels) - known)
@@ -239,13 +239,13 @@ class RightRows:
 
 
 def right_weights(right: RightRows, clusters: IntArray) -> tuple[IntArray, Vector]:
-    """The clusters that hold something right, and the largest weight that can be expected of what is right in each."""
+    """The clusters that hold something right, and an upper bound on the expected weight of what is right in each."""
     if not right.labels:
         return np.zeros(0, np.int64), np.zeros(0)
     rids = numbers(right.store.ask(f"SELECT DISTINCT rid FROM {right.name}"), "rid")
     with lent(right.store, arrow_table({"rid": rids, "cid": clusters[rids]})) as place:
         rows = right.store.ask(
-            # Several values that hit one fact are present independently, and credit is the best one's.
+            # Several values that hit one fact are present independently, and the best one present gets the credit.
             "SELECT cid, sum(w) AS w FROM (SELECT cid, fact, least(max(credit), sum(credit * confidence)) AS w FROM ("
             "SELECT c.cid, h.fact, h.credit, h.label, h.value, max(h.confidence) AS confidence FROM "
             f"{right.name} h JOIN {place} c ON c.rid = h.rid GROUP BY c.cid, h.fact, h.credit, h.label, h.value) "
@@ -254,18 +254,18 @@ def right_weights(right: RightRows, clusters: IntArray) -> tuple[IntArray, Vecto
     return numbers(rows, "cid"), numbers(rows, "w")
 
 
-# The truth of one of these tells a person from all others.
+# A true value of one of these identifies a person.
 ALONE = frozenset(
     ("email", "phone", "ssn", "national_id", "tax_id", "passport", "driving_licence", "card", "account", "username")
 )
-# So does one of these beside another, or beside one of those, each right or so nearly right.
+# So does one of these together with another, or with one of those (or a postcode), each right or nearly right.
 BESIDE = frozenset(("name", "dob", "address"))
 BOTH = ALONE | BESIDE | {"zip"}
 NEAR_ENOUGH = 0.75
 
 
 def is_of_person(record: Record, comparer: Comparer) -> bool:
-    """Whether a record is recognised as the person's by whoever knows the truth; what only covers it says nothing."""
+    """Whether somebody who knows the truth recognises a record as the person's; values that only cover it do not count."""
     compared = comparer.compare(record)
     facts: dict[int, str] = {}
     for place, (attribute, kind) in enumerate(zip(record.attributes, compared.kinds, strict=True)):
@@ -280,7 +280,7 @@ def is_of_person(record: Record, comparer: Comparer) -> bool:
 
 
 def records_of_person(right: RightRows, comparer: Comparer, reference: Reference) -> IntArray:
-    """The records of which :func:`is_of_person` is true."""
+    """The records for which :func:`is_of_person` is true."""
     truth = comparer.compare(Record([(label, value) for label, value in reference]))
     whole = {int(fact): float(credit) for fact, credit in zip(truth.hit, truth.credit, strict=True)}
     weights = arrow_table(
@@ -302,7 +302,7 @@ def records_of_person(right: RightRows, comparer: Comparer, reference: Reference
 
 
 def records_that_hold(right: RightRows, facts: Collection[int]) -> int:
-    """How many records hold all of some facts of the person, or nearly."""
+    """How many records hold all of these facts of the person, exactly or nearly."""
     wanted = ", ".join(map(str, facts)) or "NULL"
     return int(
         one(
@@ -314,7 +314,7 @@ def records_that_hold(right: RightRows, facts: Collection[int]) -> int:
 
 
 def weight_together(right: RightRows, rids: IntArray) -> float:
-    """The weight of what is right in any of some records: what they would tell if all were known to be one person's."""
+    """The weight of what is right in any of these records: what they would say if all were known to be one person's."""
     with lent(right.store, arrow_table({"rid": rids})) as some:
         weight = one(
             right.store,

@@ -1,4 +1,4 @@
-"""The cluster that leaks most of each of many persons: looked for where it may be, until no other can leak more."""
+"""For each of many people the cluster that leaks most, searched where it may be until no other can leak more."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from tacit.person.link.beside import PeopleBeside
 from tacit.person.link.forms.near import BOUNDS, CAPS, KEYED, near_keys
 from tacit.person.model.values import similarity_name
 
-# A first look finds clusters through values that so many clusters hold at most.
+# The first pass finds clusters through values that at most this many clusters hold.
 RARE = 16
-# Pairs of a person and a cluster that are laid side by side at a time, and in one look.
+# Pairs of a person and a cluster that are compared at a time, and at most in one pass.
 PAIRS = 500_000
 MOST_PAIRS = 40_000_000
-# Values that are compared with facts one by one, where no key tells which may be near.
+# Pairs of a value and a fact that are compared one by one, if there are no keys to tell which may be near.
 EACH_WITH_EACH = 1_000_000
-# Sums are rounded differently by different threads; leakages this near are equal.
+# Rounding of sums depends on the threads; leakages this close count as equal.
 SLACK = 1e-12
-# What of a fact a cluster that was not looked at may hold.
+# How much of a fact's weight a cluster that was not examined may hold.
 _REST = "CASE looked WHEN 0 THEN w WHEN 1 THEN cap * w ELSE 0.0 END"
 
 
@@ -25,14 +25,14 @@ class Search:
     """Tables of one search.
 
     ``best``: (person, leakage, precision, recall, cid), the best found so far. ``facts``: (person, fid, label, w, cap,
-    looked): a fact of a person weighs w, what is near to it cap w at most; looked is 1 if all clusters were looked at
-    that hold the fact or cover it, 2 if also all that hold something near to it.
+    looked): a fact of a person weighs w, and what is near it at most cap w; looked is 1 if all clusters that hold or
+    cover the fact were examined, 2 if also all that hold something near it.
 
     Notes
     -----
-    A cluster that was not looked at holds of each fact nothing, something near, or the fact, as ``looked`` says. Of
-    weight I together that leaks at most (1 + b^2) I / (I + b^2 W), W being the weight of the reference; where that is
-    no more than what was found, the person is settled.
+    A cluster that was not examined holds nothing of a fact, something near it, or the fact, depending on ``looked``.
+    With a weight I in all it leaks at most (1 + b^2) I / (I + b^2 W), where W is the weight of the reference; if that
+    is no more than what was found, the person is settled.
     """
 
     def __init__(self, beside: PeopleBeside, tell: Progress) -> None:
@@ -50,12 +50,12 @@ class Search:
         )
 
     def _cap(self, label: str) -> float:
-        """What of its weight a value that is near to the truth may be worth."""
+        """The largest part of its weight that a value near the truth may be worth."""
         given = self._beside.labels[label].similarity
         return 0.0 if given is None else CAPS.get(self._near[label], 1.0)
 
     def run(self) -> None:
-        """Look through what is rare first; then, of persons who are not settled, through more."""
+        """Search through rare values first; then, for people who are not settled, through more."""
         matches = self._beside.matches
         rare = f"SELECT fid FROM ({self._counted(matches)}) WHERE f > {RARE}"
         self._look("rare values", f"SELECT person, fid FROM {self._facts} WHERE fid NOT IN ({rare})", matches, 1)
@@ -67,15 +67,15 @@ class Search:
             self._look_near(label)
 
     def _counted(self, through: str) -> str:
-        """SQL for how many clusters hold something that goes with a fact, of the facts of which some do."""
+        """SQL for how many clusters hold something that matches a fact, for facts that have any."""
         items = self._beside.items
         return f"SELECT m.fid, count(*) AS f FROM {through} m JOIN {items} i ON i.vid = m.vid GROUP BY m.fid"
 
     def ceilings(self) -> str:
-        """SQL for (person, leakage, at_most, left, most): what may leak of each person, at most.
+        """SQL for (person, leakage, at_most, left, most): an upper bound on what may leak about each person.
 
-        It is what was found if the person is settled. ``left`` is the weight that a cluster that was not looked at may
-        hold of the person, ``most`` up to which the person would be settled.
+        It is what was found if the person is settled. ``left`` is the weight that a cluster that was not examined may
+        hold of the person, ``most`` the largest weight at which the person would be settled.
         """
         square = float(self._beside.beta**2)
         shared = "".join(
@@ -84,7 +84,7 @@ class Search:
             for group in self._beside.labels.correlated
         )
         left = f"SELECT person, sum({_REST}){shared} AS i FROM {self._facts} GROUP BY person"
-        # If precision is all that counts, the least thing that is right may be alone.
+        # If only precision counts, a cluster with a single right value may leak everything.
         most = f"b.leakage * {square!r} * e.whole / ({1 + square!r} - b.leakage)" if square else "0.0"
         rows = (
             f"SELECT b.person, b.leakage, coalesce(q.i, 0.0) AS i, e.whole, {most} AS most FROM {self.best} b JOIN "
@@ -99,8 +99,8 @@ class Search:
         return f"SELECT * FROM ({self.ceilings()}) WHERE at_most > leakage * {1 + SLACK!r}"
 
     def _common(self) -> str:
-        """SQL for the facts (person, fid) to be looked through: of each person all but the most common, as many as
-        together cannot make up for what is missing.
+        """SQL for the facts (person, fid) to be searched: for each person all but the most common ones, which together
+        cannot make up for what is missing.
         """
         spared = (
             f"SELECT s.person, s.fid, u.most, u.left - sum((1 - s.cap) * s.w) OVER (PARTITION BY s.person) + sum("
@@ -111,7 +111,7 @@ class Search:
         return f"SELECT person, fid FROM ({spared}) WHERE held > most * {1 - SLACK!r}"
 
     def _look_near(self, label: str) -> None:
-        """Look through what is near to facts of persons who are not settled, if that can be found out."""
+        """Search through values near the facts of people who are not settled, if such values can be found."""
         beside, near = self._beside, self._near[label]
         facts = beside.make(
             f"SELECT s.person, s.fid FROM {self._facts} s SEMI JOIN ({self._unsettled()}) u ON u.person = s.person "
@@ -140,8 +140,8 @@ class Search:
         beside.drop(facts, through)
 
     def _look(self, what: str, keys: str, through: str, looked: int) -> None:
-        """Lay persons beside the clusters that hold something that goes ``through`` (vid, fid) with their ``keys``
-        (person, fid), and note what is better. Of too many pairs those of the rarest keys are looked at.
+        """Compare people with the clusters that hold something that matches ``through`` (vid, fid) their ``keys``
+        (person, fid), and note what is better. If there are too many pairs, those of the rarest keys are compared.
         """
         beside = self._beside
         wanted = beside.make(
@@ -174,8 +174,8 @@ class Search:
         beside.drop(wanted)
 
     def _sieve(self, pairs: str) -> None:
-        """Of pairs (person, cid), drop those that cannot leak more than was found: nothing that the cluster holds of a
-        label is near to a fact of it, and all else that is left of the person is not enough.
+        """Drop the pairs (person, cid) that cannot leak more than was found: nothing that the cluster holds of a label
+        is near a fact of it, and everything else that is left of the person is not enough.
         """
         beside = self._beside
         for label in self._labels:
@@ -187,7 +187,7 @@ class Search:
                 f"SELECT u.person FROM ({self._unsettled()}) u JOIN {self._facts} s ON s.person = u.person WHERE "
                 f"s.{label_is} GROUP BY u.person HAVING max(u.left) - sum({_REST}) <= max(u.most)"
             )
-            # Written out, so that the engine does not join the common values of persons and clusters first.
+            # Materialized, so that the engine does not join the common values of persons and clusters first.
             self._store.run(
                 f"WITH asked AS MATERIALIZED (SELECT q.person, q.cid FROM {pairs} q SEMI JOIN ({needed}) n ON "
                 f"n.person = q.person), truth AS MATERIALIZED (SELECT q.person, q.cid, f.value AS actual FROM asked q "

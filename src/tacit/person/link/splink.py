@@ -19,13 +19,13 @@ from tacit.person.link.attributes import IntArray
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# The columns Splink needs besides those of the model; no label is called so.
+# The columns Splink needs in addition to those of the model; no label has these names.
 RECORD = "tacit_record"
 SOURCE = "tacit_source"
 
 
 def _settings(model: Path) -> dict[str, Any]:
-    """The settings that Splink saved, to be used on a table with the record's number in place of its own id."""
+    """The settings that Splink saved, for a table with the record's number instead of its own id."""
     data = bytes_in(model, "Splink model")
     try:
         saved = json_of(data)
@@ -46,11 +46,11 @@ def _settings(model: Path) -> dict[str, Any]:
 
 
 def splink_pairs(records: pa.Table, model: Path, threshold: float) -> tuple[IntArray, IntArray]:
-    """The pairs of records that a model takes for one person's with at least the threshold's probability.
+    """The pairs of records that a model takes to be one person's with at least the threshold's probability.
 
-    ``records`` has a row a record: ``tacit_record`` (its number), ``tacit_source``, and a column for every label. The
-    ``model`` is what ``linker.misc.save_model_to_json`` wrote; its columns are labels of the case. Gives the number of
-    the left and of the right record of each pair.
+    ``records`` has one row per record: ``tacit_record`` (its number), ``tacit_source``, and a column for every label.
+    The ``model`` is what ``linker.misc.save_model_to_json`` wrote; its columns are labels of the case. Returns the
+    number of the left and of the right record of each pair.
     """
     settings = _settings(model)
     _check_columns(settings, records.column_names, model)
@@ -63,13 +63,13 @@ def splink_pairs(records: pa.Table, model: Path, threshold: float) -> tuple[IntA
     tables = _tables(records, settings)
     with _quiet():
         try:
-            # A database of its own, in memory: Splink leaves tables behind, and a model is SQL, which may read no file.
+            # A separate database in memory: Splink leaves tables behind, and a model is SQL, which must not read files.
             api = DuckDBAPI(duckdb.connect(config={"enable_external_access": "false"}))
             linker = Linker([api.register(part) for part in tables], settings, log_level="ERROR")
             scored = linker.inference.predict(threshold_match_probability=threshold).as_duckdbpyrelation()
             pairs = scored.project(f"{RECORD}_l AS l, {RECORD}_r AS r").to_arrow_table()
-        except Exception as error:  # noqa: BLE001 - whatever Splink raises is told as one error
-            # Its message may hold values of people, so that only its kind is told.
+        except Exception as error:  # noqa: BLE001 - whatever Splink raises is reported as one error
+            # Its message may hold values of people, so only its type is reported.
             raise EngineError(
                 f"Splink could not use {model} ({type(error).__name__}): check that it was trained on columns with the "
                 "names of the case's labels"
@@ -78,7 +78,7 @@ def splink_pairs(records: pa.Table, model: Path, threshold: float) -> tuple[IntA
 
 
 def _tables(records: pa.Table, settings: dict[str, Any]) -> list[pa.Table]:
-    """One table, or for a model that links tables one of each source."""
+    """One table, or one per source for a model that links tables."""
     import pyarrow.compute as pc
 
     if settings.get("link_type", "dedupe_only") == "dedupe_only":
@@ -101,7 +101,7 @@ def _levels(settings: dict[str, Any], model: Path) -> list[dict[str, Any]]:
 
 
 def _check_columns(settings: dict[str, Any], names: list[str], model: Path) -> None:
-    """Refuse a model whose comparisons look at columns that no label is called after."""
+    """Refuse a model that compares columns which are not labels."""
     conditions = (level.get("sql_condition", "") for level in _levels(settings, model))
     wanted = {name for condition in conditions for name in re.findall(r'"([^"]+)_[lr]"', condition)}
     if missing := sorted(wanted - set(names)):
@@ -113,7 +113,7 @@ def _check_columns(settings: dict[str, Any], names: list[str], model: Path) -> N
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Splink talks of progress, and of parameters it was not given; a workflow says nothing."""
+    """Silence Splink's messages about progress and about parameters that were not trained."""
     logger = logging.getLogger("splink")
     level = logger.level
     logger.setLevel(logging.CRITICAL)

@@ -1,4 +1,4 @@
-"""Tables with one record a row as attributes: loaded into a store, written as text there, laid end to end."""
+"""Tables with one record per row as attributes: loaded into a store, converted to text there, and concatenated."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # Normal forms that depend on the country.
 IN_COUNTRIES = ("phone", "zip")
-# Attributes of so many records are held by numbers.
+# From this many records on, attributes are held by number.
 MANY = 50_000
 # Rows of a table that travel from one connection to another at a time.
 BATCH = 100_000
@@ -33,7 +33,7 @@ BATCH = 100_000
 
 @dataclass(frozen=True)
 class Wide:
-    """A table with one record a row, and what its columns are called as labels.
+    """A table with one record per row, and the labels of its columns.
 
     Parameters
     ----------
@@ -41,17 +41,17 @@ class Wide:
     columns : mapping from column to label
         Several columns may have one label; columns that are not named are left out. A list in a cell is several values.
     joined : mapping from label to columns
-        Columns whose texts make up one value together, with a space between; empty cells are passed over.
+        Columns whose texts are joined by a space into one value; empty cells are skipped.
     confidence : float
         Of everything in the table.
     label_confidence : mapping from label to float
-        Times this, for the values of a label.
+        A factor for the values of each label.
     confidence_column : str, optional
-        Times the number in this column, for the values of a row; 1 where it is missing.
+        The column with a factor for the values of each row; 1 where it is missing.
     forms : mapping from label to (name, country)
-        The normal forms of labels whose columns say more of a value than the value: whether 03/04/1990 is in April.
+        The normal forms of labels, by which whole columns are read: whether 03/04/1990 is in April.
     identifier : str, optional
-        The column of what records are called.
+        The column with the names of records.
     """
 
     table: Table
@@ -72,14 +72,14 @@ class Wide:
 
     @property
     def wanted(self) -> list[str]:
-        """All columns to look at, each once."""
+        """All columns that are read, each once."""
         parts = [name for columns in self.joined.values() for name in columns]
         others = filter(None, [self.confidence_column, self.country, self.identifier])
         return list(dict.fromkeys([*self.columns, *parts, *others]))
 
     @property
     def country(self) -> str | None:
-        """The column that says in which country the telephones and postcodes of a row are, if one is called so."""
+        """The column that says in which country the telephones and postcodes of a row are, judging by its name."""
         if not any(label in self.forms and self.forms[label][0] in IN_COUNTRIES for label in self.columns.values()):
             return None
         return next((name for name in self.table.names if column_name(name) in COUNTRY_COLUMNS), None)
@@ -89,7 +89,7 @@ class Wide:
 class Long:
     """Attributes of records that were read one by one: an Arrow table (rid, label, value, confidence), rid from 0.
 
-    ``forms`` as of a :class:`Wide`.
+    ``forms`` as in :class:`Wide`.
     """
 
     rows: pa.Table
@@ -98,10 +98,10 @@ class Long:
 
 
 class Gathered(NamedTuple):
-    """Attributes of all sources; of each source how many records it has and how many rows lack a confidence.
+    """Attributes of all sources; for each source, how many records it has and how many rows lack a confidence.
 
-    ``undecided`` are the columns of each source that hold days of which nothing says whether the month comes first,
-    ``names`` what each calls its records, in order, if it does.
+    ``undecided`` are the columns of each source that hold days where nothing shows whether the month comes first;
+    ``names`` are the names of its records, in order, if it has any.
     """
 
     attributes: Attributes
@@ -114,8 +114,8 @@ class Gathered(NamedTuple):
 def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] = lambda place: None) -> Gathered:
     """The attributes of all sources in one store, their records numbered one after the other, from 0.
 
-    Missing and blank cells are no attributes, and neither is what is held with confidence 0. Numbers are written as
-    people write them: 30, not 30.0. ``starting`` is told the place of each source before it is loaded.
+    Missing and blank cells are not attributes, and neither are values with confidence 0. Numbers are written as people
+    write them: 30, not 30.0. ``starting`` is called with the place of each source before it is loaded.
 
     Guarantees
     ----------
@@ -172,7 +172,7 @@ _NOTHING = (
 
 
 def _best(parts: Sequence[str]) -> str:
-    """Of what a record says twice, the better confidence."""
+    """The better confidence of what a record says twice."""
     union = " UNION ALL ".join(parts)
     return f"SELECT rid, label, value, max(confidence) AS confidence FROM ({union}) u GROUP BY rid, label, value"
 
@@ -186,7 +186,7 @@ def _several(columns: _Columns, source: Wide) -> set[str]:
 
 
 def _long_parts(store: Store, source: Long, name: str, first: int) -> tuple[dict[str, str], tuple[str, ...]]:
-    """For every label a query of (rid, label, value, confidence); and labels of days that may be read in two ways."""
+    """For every label, a query of (rid, label, value, confidence); and labels of days that may be read in two ways."""
     queries: dict[str, str] = {}
     undecided: list[str] = []
     for label in source.rows.column("label").unique().to_pylist():
@@ -202,8 +202,8 @@ def _long_parts(store: Store, source: Long, name: str, first: int) -> tuple[dict
 
 
 def _wide_parts(columns: _Columns, source: Wide, first: int) -> tuple[dict[str, str], tuple[str, ...], set[str]]:
-    """For every label a query of (rid, label, value, confidence); columns of days that may be read in two ways; and
-    labels of which a cell holds several values.
+    """For every label, a query of (rid, label, value, confidence); columns of days that may be read in two ways; and
+    labels for which a cell holds several values.
     """
     share = "1.0" if source.confidence_column is None else f"coalesce({columns.number(source.confidence_column)}, 1.0)"
     values = [(name, label, _column(columns, source, name, label)) for name, label in source.columns.items()]
@@ -240,7 +240,7 @@ def _column(columns: _Columns, source: Wide, name: str, label: str) -> ColumnCel
 
 
 def _counted(columns: _Columns, source: Wide) -> tuple[int, int]:
-    """The number of rows, and of those without a confidence; a DataError names the first that has a wrong one."""
+    """The number of rows, and of rows without a confidence; a DataError names the first row with a wrong one."""
     said = "'1'" if source.confidence_column is None else f"trim(CAST({columns[source.confidence_column]} AS STRING))"
     wrong = f"coalesce(NOT (try_cast({said} AS DOUBLE) BETWEEN 0 AND 1), true)"
     empty = f"coalesce({said}, '') = ''"
@@ -257,7 +257,7 @@ def _counted(columns: _Columns, source: Wide) -> tuple[int, int]:
 
 
 def text_columns(table: Table, columns: Sequence[str]) -> pa.Table:
-    """Columns as text, in the order of the rows, called by their places c0, c1, ...; null where there is no value."""
+    """Columns as text, in the order of the rows, named c0, c1, ... by their places; null where there is no value."""
     store = table.engine.store()
     held = _Columns(store, table, columns)
     try:
@@ -268,9 +268,9 @@ def text_columns(table: Table, columns: Sequence[str]) -> pa.Table:
 
 
 def keyed_values(store: Store, table: Table, key: str, columns: Mapping[str, str]) -> str:
-    """A table (pid, label, value) in a store of what a table says of whoever its column ``key`` names.
+    """A table (pid, label, value) in a store: what a table says about the people that its column ``key`` names.
 
-    Every key has a row with neither label nor value besides, so that one of whom nothing is said counts too.
+    Every key also has a row with neither label nor value, so that people without values count too.
 
     Raises
     ------
@@ -315,11 +315,11 @@ class _Columns:
         return hasattr(self._kinds.field(self._cells[name]).type, "value_field")
 
     def number(self, name: str) -> str:
-        """SQL for the number that a cell says; null if it says none."""
+        """SQL for the number in a cell; null if it is not a number."""
         return f"try_cast(trim(CAST({self._cells[name]} AS STRING)) AS DOUBLE)"
 
     def text(self, name: str) -> str:
-        """SQL for a cell as text, as people write it (30, not 30.0); null for what is blank or no finite number."""
+        """SQL for a cell as text, as people write it (30, not 30.0); null if it is blank or not a finite number."""
         return self._text(name, self._cells[name], self._kinds.field(self._cells[name]).type)
 
     def texts(self, name: str) -> pa.Array:
@@ -328,7 +328,7 @@ class _Columns:
         return rows.column("said").combine_chunks()
 
     def values(self, name: str, label: str) -> ColumnCells:
-        """The cells of a column one by one, which hold values of a label; lists are laid end to end."""
+        """The cells of a column one by one, which hold values of a label; lists are flattened."""
         cell = self._cells[name]
         kind = self._kinds.field(cell).type
         if not self.several(name):
@@ -363,19 +363,19 @@ class _Columns:
             return f"trim(TRAILING '.' FROM trim(TRAILING '0' FROM {said}))"
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)):
             return said
-        # To trim is slow, and what begins with an ordinary sign is not blank.
+        # Trimming is slow, and a text that begins with an ordinary character is not blank.
         trimmed = f"trim(BOTH {self.store.text(SPACES)} FROM {said})"
         return f"CASE WHEN {said} >= '!' AND {said} < chr(127) THEN {said} WHEN {trimmed} <> '' THEN {said} END"
 
     def _said(self, name: str, cell: str, kind: pa.DataType, label: str) -> str:
-        """SQL for the value of a cell: its text, and null for what stands where a value is missing, such as N/A."""
+        """SQL for the value of a cell: its text, or null if the text means that the value is missing, such as N/A."""
         import pyarrow as pa
 
         text = self._text(name, cell, kind)
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)):
             return text
         said = f"CAST({cell} AS STRING)"
-        # What begins with a digit says something.
+        # A text that begins with a digit is a value.
         short = f"({said} < '0' OR {said} >= ':') AND length({said}) <= {LONGEST_NOTHING}"
         missing = nothing(self.store, f"CAST({cell} AS STRING)", name=is_name(label))
         return f"CASE WHEN {short} AND {missing} THEN NULL ELSE {text} END"
@@ -385,7 +385,7 @@ class _Columns:
 def crossing(table: Table, native: Any) -> Iterator[Any]:
     """The rows of a table on their way to a store, as a stream of batches.
 
-    Within it what stopped the table is raised as it was: the store that reads it wraps it in an error of its own.
+    An error of the table is raised unchanged; the store that reads it would wrap it in an error of its own.
     """
     import pyarrow as pa
 
@@ -398,7 +398,7 @@ def crossing(table: Table, native: Any) -> Iterator[Any]:
             with table.reading(), _stream_errors(table):
                 yield from reader
         except GeneratorExit:
-            # The store stopped reading, for a reason of its own.
+            # The store stopped reading for its own reasons.
             raise
         except BaseException as failure:
             failures.append(failure)
@@ -414,7 +414,7 @@ def crossing(table: Table, native: Any) -> Iterator[Any]:
 
 @contextmanager
 def _stream_errors(table: Table) -> Iterator[None]:
-    """What DuckDB says through Arrow comes as an error of the system's; it means what it means of DuckDB."""
+    """An error of DuckDB that comes through Arrow arrives as an OSError; raise it as DuckDB's again."""
     try:
         yield
     except OSError as error:

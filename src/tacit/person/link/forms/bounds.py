@@ -1,4 +1,4 @@
-"""Which values could be right or nearly right, in SQL: a bound that nothing worth a credit can miss."""
+"""Which values could be right or nearly right, in SQL: a bound that includes everything that has a credit."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from tacit.person.model.forms.phones import OWN_DIGITS
 from tacit.person.model.forms.texts import plain
 from tacit.tables.engines import Store
 
-# Engines and Python round Jaro's number in their own ways; below 0.8 a word is another.
+# Below a similarity of 0.8 a word has no credit; a little less, as engines and Python round Jaro-Winkler differently.
 _ANOTHER = 0.799
-# Names of other than Latin letters, which may be said as the true one is.
+# Names in other than Latin letters, which may sound like the true one.
 _FOREIGN = "strlen(form) <> length(form)"
-# Of two addresses no more alike than this by their letters nothing is known.
+# Two addresses whose letters are no more similar than this have no credit.
 LEAST_ALIKE = 0.6
 
 
 def may_be_right(store: Store, near: str | None, true: Sequence[str]) -> str | None:
-    """SQL for whether the column ``form`` may have a credit beside one of the true values; None if any value may.
+    """SQL for whether the column ``form`` may have a credit for one of the true values; None if any value may.
 
-    ``near`` is the name of the similarity, None if only the very same form is right. Everything the similarity gives a
-    credit above 0 is within the bound; what is within it need not have one.
+    ``near`` is the name of the similarity, None if only exactly the same form is right. Everything to which the
+    similarity gives a credit above 0 is within the bound; what is within the bound need not have one.
     """
     if near is not None and near not in _BOUNDS:
         return None
@@ -36,7 +36,7 @@ def _words_alike(one: str, other: str) -> str:
 
 
 def _name(store: Store, true: str) -> str:
-    """A word at an end of it is like the true last, or one of two surnames; or the letters are the same."""
+    """A word at either end is like the true last word, or one of two surnames; or the letters are the same."""
     if not true.isascii():
         return f"{_FOREIGN} OR replace(form, ' ', '') = {store.text(plain(true).replace(' ', ''))}"
     words = generation_of(true.split())[0]
@@ -45,14 +45,14 @@ def _name(store: Store, true: str) -> str:
     first, last = store.text(words[0]), store.text(words[-1])
     few = "true" if len(words) == 1 else "NOT contains(form, ' ')"
     letters, start, end = "".join(words), "split_part(form, ' ', 1)", "split_part(form, ' ', -1)"
-    # A word behind the surname may say whose son it is, and the surname may stand before all others.
+    # A suffix such as junior may follow the surname, and the surname may come first.
     ends = (end, "split_part(form, ' ', -2)", "split_part(form, ' ', -3)", start, "split_part(form, ' ', 2)")
     alike = " OR ".join(_words_alike(word, last) for word in ends)
     halves = "".join(f" OR contains(form, {store.text(word)})" for word in words[1:])
     return (
         f"{alike}{halves} OR {_FOREIGN} "
         f"OR ({few} AND ({start} = {first} OR {end} = {first})) "
-        # An umlaut more or less is an e more or less.
+        # With or without an umlaut, the difference is an e.
         f"OR (length(form) BETWEEN {len(letters) // 2} AND {3 * len(letters)} AND "
         f"replace(replace(form, ' ', ''), 'e', '') = {store.text(letters.replace('e', ''))}) "
         f"OR (length(form) = {len(' '.join(words))} AND contains(form, {last}))"
@@ -60,7 +60,7 @@ def _name(store: Store, true: str) -> str:
 
 
 def word_may_be_right(store: Store, true: str) -> str:
-    """SQL for whether a name that has the word ``word`` may be right; so may one with the same :func:`sql_letters`.
+    """SQL for whether a name with the word ``word`` may be right; so may a name with the same :func:`sql_letters`.
 
     Every name within the bound of the similarity has such a word, or these letters.
     """
@@ -73,30 +73,30 @@ def word_may_be_right(store: Store, true: str) -> str:
 
 
 def sql_letters(name: str) -> str:
-    """SQL for the letters of a name, spaces and every e left out; a space first, so that it is no word."""
+    """SQL for the letters of a name without spaces and e's; a space comes first, so that no word is the same."""
     return f"' ' || replace(replace({name}, ' ', ''), 'e', '')"
 
 
 def letters_of(true: str) -> str:
-    """The same of a true name."""
+    """The same for a true name."""
     words = generation_of(true.split())[0] if true.isascii() else [plain(true).replace(" ", "")]
     return " " + "".join(words).replace("e", "")
 
 
 def _date(store: Store, true: str) -> str:
-    """The same year, or the same month and day, or what is no day by itself: a year, or a day that may be either."""
+    """The same year, or the same month and day, or a text that is not one day: a year, or a day that may be either."""
     year, rest = store.text(true[:4]), store.text(true[-6:])
     return f"NOT form LIKE '____-__-__' OR left(form, 4) = {year} OR right(form, 6) = {rest}"
 
 
 def _phone(store: Store, true: str) -> str:
-    """The same last digits, or as many digits of which two differ at most."""
+    """The same last digits, or equally many digits of which at most two differ."""
     number = true.partition("x")[0].lstrip("+")
     last = store.text(number.lstrip("0")[-OWN_DIGITS:])
 
     if not number:
         return "ltrim(split_part(form, 'x', 1), '+') = '' OR starts_with(form, '++')"
-    # To look for digits anywhere is much quicker than to cut off the last, or what stands behind an x.
+    # Searching for digits anywhere is much faster than cutting out the last ones, or removing an extension.
     apart = [
         f"CASE WHEN length(form) >= {len(own)} THEN hamming(left(form, {len(own)}), {store.text(own)}) <= 2 ELSE "
         "false END"
@@ -107,19 +107,19 @@ def _phone(store: Store, true: str) -> str:
 
 
 def _code(store: Store, true: str) -> str:
-    """One sign more or less, or two others."""
+    """One character more or less, or two different ones."""
     own = store.text(true)
     near = f"length(form) BETWEEN {len(true) - 1} AND {len(true) + 1}"
     return f"CASE WHEN {near} THEN levenshtein(form, {own}) <= 2 ELSE false END"
 
 
 def _postcode(store: Store, true: str) -> str:
-    """As a code, or without the 0 at its beginning."""
+    """As for a code, or without its leading 0."""
     return f"{_code(store, true)} OR ltrim(form, '0') = {store.text(true.lstrip('0'))}"
 
 
 def _address(store: Store, true: str) -> str:
-    """As long as one of which so large a share could be common to both, or it goes on."""
+    """Of a length at which the two could be similar enough; or it has all words of the true one, and more."""
     least, whole = LEAST_ALIKE / (2 - LEAST_ALIKE), len(true)
     return f"length(form) BETWEEN {least * whole!r} AND {whole / least!r} OR {goes_on(store, [true])}"
 

@@ -1,4 +1,4 @@
-"""What a column says of its values that none says alone: the order of days, lost zeros, two in a cell, countries."""
+"""What a whole column shows about its values: the order of day and month, lost zeros, two in a cell, countries."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tacit.person.model.forms.countries import country_named
 from tacit.person.model.forms.phones import OWN_DIGITS
 from tacit.tables.engines import Store
 
-# Numbers that a spreadsheet writes for the days from 1927 to 2063, and the one that it writes for 1970-01-01.
+# Numbers that a spreadsheet writes for the days from 1927 to 2063, and the one for 1970-01-01.
 _SERIAL = r"[1-5]\d{4}(\.0+)?"
 _SERIAL_1970 = 25_569
 _SECONDS = r"-?\d{9,10}(\.0+)?"
 _SHORT, _LONG = r"\d{3,4}(\.0+)?", r"[1-9]\d{4}(-?\d{4})?(\.0+)?"
-# So many cells are looked at to see whether a column may be one of numbers.
+# How many cells are examined to see whether a column may hold numbers.
 FIRST_CELLS = 100
-# Of a column of postcodes so large a share may have lost a 0.
+# The largest share of a column of postcodes that may have lost a 0.
 MOST_SHORT = 0.5
-# Telephones of so many countries are read by their plans; those of the others are nearly right without theirs.
+# For how many countries telephones are read by their numbering plans; the others are nearly right without.
 MOST_COUNTRIES = 20
-# What stands between two values of a cell, the surer first, and what each of them must have.
+# What separates two values in a cell, the more certain first; and below, what each of them must have.
 _BETWEEN = {
     "phone": (r"\s*[;|&,\n]\s*|\s+/\s+|\s+(?:or|and|und|oder|ou|o|y)\s+", r"\s*[;|&,/\n]\s*"),
     "email": (r"\s*[;|,\n]\s*|\s+/\s+|\s+(?:or|and|und|oder|ou|o|y)\s+",),
@@ -43,8 +43,8 @@ _MAY_BE_TWO = {
 class ColumnCells:
     """Where the cells of a column are (``rows``, SQL), and the text of each (``value``, SQL).
 
-    ``several`` if a cell may hold several values, each of which has a row; ``undecided`` if the column holds days of
-    which nothing says whether the month comes first. ``written`` is the cell as it is, N/A too, which is quicker.
+    ``several`` if a cell may hold several values, each with its own row; ``undecided`` if the column holds days and
+    nothing shows whether the month comes first. ``written`` is the unchanged cell, including N/A, which is faster.
     """
 
     rows: str
@@ -54,7 +54,7 @@ class ColumnCells:
     written: str | None = None
 
     def begins_with(self, store: Store, pattern: str) -> bool:
-        """Whether the first cells that say something all match; where they do not, the column need not be read."""
+        """Whether the first cells that are not empty all match; if not, the column need not be read."""
         first = f"SELECT {self.value} AS v FROM {self.rows} WHERE {self.value} IS NOT NULL LIMIT {FIRST_CELLS}"
         (found,) = store.ask(
             f"SELECT count(*) AS n, count(CASE WHEN regexp_full_match(trim(v), '{pattern}') THEN 1 END) AS those "
@@ -64,7 +64,7 @@ class ColumnCells:
 
 
 def as_the_column_says(store: Store, cells: ColumnCells, form: str, country: str | None) -> ColumnCells:
-    """The cells of a column of values of a ``form``, in a ``country`` if it is known, read as the whole column is."""
+    """The cells of a column with values of a ``form``, in a ``country`` if known, read as the whole column suggests."""
     if form.startswith("date"):
         return _days(store, cells, {"date-day-first": True, "date-month-first": False}.get(form))
     if form == "zip":
@@ -73,7 +73,7 @@ def as_the_column_says(store: Store, cells: ColumnCells, form: str, country: str
 
 
 def _days(store: Store, cells: ColumnCells, day_first: bool | None) -> ColumnCells:
-    """Numbers as days, if all are; days in digits, the year first where the column says what is the month."""
+    """Numbers as days, if all are; days in digits with the year first, if the column shows which is the month."""
     value = cells.value
     if cells.begins_with(store, f"{_SERIAL}|{_SECONDS}"):
         counts = ", ".join(
@@ -96,9 +96,9 @@ def _days(store: Store, cells: ColumnCells, day_first: bool | None) -> ColumnCel
 
 
 def _postcodes(store: Store, cells: ColumnCells, country: str | None) -> ColumnCells:
-    """Postcodes of five digits with the 0 that a spreadsheet dropped from some, in which case none begins with one."""
+    """Postcodes of five digits, with the 0 that a spreadsheet dropped from some (then none begins with a 0)."""
     if country is not None or not cells.begins_with(store, f"{_SHORT}|{_LONG}"):
-        return cells  # the country has said it, or zeros were kept
+        return cells  # the country decides, or zeros were kept
     value = cells.value
     (found,) = store.ask(
         f"SELECT count(v) AS n, count(CASE WHEN regexp_full_match(trim(v), '{_SHORT}') THEN 1 END) AS short, "
@@ -135,7 +135,7 @@ def _apart(store: Store, cells: ColumnCells, form: str) -> ColumnCells:
 def in_their_countries(store: Store, cells: ColumnCells, form: str, country: str, kept: str) -> ColumnCells:
     """Telephones and postcodes, each read in the country that a column (``country``, SQL) of its record names.
 
-    ``kept`` are the other columns that are wanted. What the engine is not sure of stays as it is.
+    ``kept`` are the other columns that are wanted. What the engine is not sure of stays unchanged.
     """
     names = store.ask(
         f"SELECT {country} AS name FROM {cells.rows} WHERE {country} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1 "

@@ -1,4 +1,4 @@
-"""Attributes in their normal forms: most of them made in the engine, those it is not sure of asked for one by one."""
+"""Attributes in their normal forms: most are made in the engine, those it is not sure of in Python, one by one."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ def formed(
     forms: Mapping[str, NamedForm | None],
     asked: Callable[[str, Sequence[str]], Iterable[str]],
 ) -> Attributes:
-    """The attributes with the values of some labels in their normal forms.
+    """The attributes with the values of these labels in their normal forms.
 
-    The table says besides what each value was (``raw``, null for a label of which a record may have several) and
-    whether it is its own normal form (``fixed``; what stands for several values is not).
+    The table also says what each value was (``raw``, null for a label of which a record may have several) and whether
+    it is its own normal form (``fixed``; a value that stands for several is not).
 
     Parameters
     ----------
     held : Attributes
     forms : mapping from label to (name, country) or None
-        The labels, and what their forms are called; None for a form that SQL does not know.
+        The labels, and the names of their forms; None for a form that SQL cannot make.
     asked : callable
-        Gives the forms of values of a label that SQL is not sure of; it is asked about each different one.
+        Returns the forms of values of a label that SQL is not sure of; it gets each distinct value once.
 
     Guarantees
     ----------
-    Where two values of a record become one, the better confidence counts.
+    If two values of a record become one, the better confidence counts.
     """
     store, wanted = held.store, [label for label in held.labels if label in forms]
     if not wanted:

@@ -1,4 +1,4 @@
-"""Normal forms of values in an engine, by SQL: the same texts as :mod:`tacit.person.model.forms` makes of them."""
+"""In SQL: which texts mean that a value is missing, and whether the days of a column begin with the day or the month."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from tacit.person.model.forms.days import LAST_OF_THIS_CENTURY
 from tacit.person.model.forms.texts import BLANK, NAMES, NOTHING
 from tacit.tables.engines import Store
 
-# Every character that Python, too, takes for a space; engines by themselves trim the ordinary one alone.
+# Every character that Python treats as a space; by default engines trim only the ordinary one.
 SPACES = "".join(chr(code) for code in range(1, 0x3001) if chr(code).isspace())
-# Longer texts say something.
+# Longer texts are values.
 LONGEST_NOTHING = max(map(len, NOTHING))
-# Days in numbers of which the first or the second may be the month; those in digits alone are divided first.
+# Days in numbers, of which the first or the second may be the month; those without separators are divided first.
 _NUMBERS = r"(\d{1,2})[-/ ](\d{1,2})[-/ ](\d{4}|\d{2})"
 _TOGETHER = r"^(\d{1,2})(\d{2})((?:1[89]|20)\d{2})$"
 
 
 def nothing(store: Store, said: str, *, name: bool = False) -> str:
-    """SQL for whether a text stands where a value is missing, spaces beside it aside; in a ``name`` Null is none."""
+    """SQL for whether a text means that a value is missing, apart from spaces around it; in a ``name``, Null is a value."""
     words = "|".join(re.escape(word) for word in sorted(NOTHING))
     spaces = f"[{SPACES}]*"
     missing = f"regexp_full_match({said}, {store.text(f'(?i){spaces}(?:{words}|{BLANK}){spaces}')})"
@@ -27,9 +27,9 @@ def nothing(store: Store, said: str, *, name: bool = False) -> str:
 
 
 def day_order(store: Store, cells: str, value: str) -> tuple[bool | None, bool]:
-    """Whether the days of a column begin with the day, as those above 12 show; and whether any could be either.
+    """Whether the days of a column begin with the day, as numbers above 12 show; and whether any could be either.
 
-    None if none shows it, or if some show this and some that.
+    None if none shows it, or if they contradict each other.
     """
     first, second = (f"try_cast({_part('v', place)} AS INTEGER)" for place in (1, 2))
     (found,) = store.ask(
@@ -44,7 +44,7 @@ def day_order(store: Store, cells: str, value: str) -> tuple[bool | None, bool]:
 
 
 def in_order_of_days(value: str, *, day_first: bool) -> str:
-    """SQL for the text of a cell, days in numbers as 1990-04-03; what is no such day stays."""
+    """SQL for the text of a cell, with days in numbers as 1990-04-03; any other text stays."""
     year, month, day = (_part(f"trim({value})", place) for place in (3, *((2, 1) if day_first else (1, 2))))
     century = f"CASE WHEN length({year}) = 4 THEN '' WHEN {year} <= '{LAST_OF_THIS_CENTURY}' THEN '20' ELSE '19' END"
     written = f"{century} || {year} || '-' || lpad({month}, 2, '0') || '-' || lpad({day}, 2, '0')"
@@ -53,7 +53,7 @@ def in_order_of_days(value: str, *, day_first: bool) -> str:
 
 
 def divided(value: str) -> str:
-    """SQL for 21041936 as 21/04/1936; other texts without spaces beside them."""
+    """SQL for 21041936 as 21/04/1936; other texts without spaces around them."""
     return rf"regexp_replace(trim({value}), '{_TOGETHER}', '\1/\2/\3')"
 
 

@@ -1,4 +1,4 @@
-"""Keys of values: two that are nearly the same have one in common. What they may be worth at most."""
+"""Keys of values, of which two nearly equal values have one in common; and the most that a near value may be worth."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ CAPS: Final = {
     "email": 0.8,
     "zip": 0.9,
 }
-# Those with the fewest values near to one come first.
+# Similarities that have keys, those with the fewest near values first.
 KEYED: Final = ("email", "code", "phone", "zip")
 _NUMBER: Final = "ltrim(split_part({0}, 'x', 1), '+')"
 _ONE, _OTHER = (_NUMBER.format(column) for column in ("meant", "actual"))
 _LAST: Final = f"right(ltrim({{0}}, '0'), {OWN_DIGITS})"
-# Of no digits at all the engine counts no differences.
+# The engine cannot count the differences of empty texts.
 _AS_LONG: Final = f"length({_ONE}) = length({_OTHER}) AND length({_ONE}) > 0"
 _ONE_SIGN: Final = (
     "CASE WHEN abs(length(meant) - length(actual)) <= 1 THEN damerau_levenshtein(meant, actual) <= 1 ELSE false END"
 )
-# Of ``meant`` beside ``actual``: what has a credit is within the bound. Of other similarities anything may have one.
+# For ``meant`` compared with ``actual``: what has a credit is within the bound. With other similarities anything may.
 BOUNDS: Final = {
     "exact": "false",
     "phone": f"{_LAST.format(_ONE)} = {_LAST.format(_OTHER)} OR "
@@ -40,10 +40,10 @@ BOUNDS: Final = {
 
 
 def near_keys(near: str, form: str) -> str:
-    """SQL for a list of hashes of a column: those of two values that ``near`` gives a credit have one in common.
+    """SQL for a list of hashes of a column: two values to which ``near`` gives a credit have one in common.
 
-    Texts that differ by one sign, or in which two neighbours are swapped, are the same once the right sign is left out
-    of each, or of the longer one.
+    Texts that differ by one character, or in which two neighbours are swapped, become equal when the right character is
+    left out of each, or of the longer one.
     """
     said = _NUMBER.format(form) if near == "phone" else form
     without = f"list_transform(range(1, length({said}) + 1), lambda i: hash({said}[:i - 1] || {said}[i + 1:]))"

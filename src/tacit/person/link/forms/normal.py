@@ -1,4 +1,4 @@
-"""Normal forms in an engine, by SQL: of ordinary values the very texts that :mod:`tacit.person.model.forms` makes."""
+"""Normal forms in SQL: for ordinary values exactly the texts that :mod:`tacit.person.model.forms` makes."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from tacit.person.model.forms.months import MONTHS
 from tacit.person.model.forms.names import TITLES, UMLAUTS
 from tacit.tables.engines import Store
 
-# Ordinary signs; not those with which a value may stand for several (11*, >=50, {a, b}), and no bracket first.
+# Ordinary characters; not those with which a value may stand for several (11*, >=50, {a, b}), and no bracket first.
 _PLAIN = r"([!-')+-;=?-Z\\-z|}~]([ !-)+-;=?-Z\\-z|}~]*[!-)+-;=?-Z\\-z|}~])?)?"
 _NAME = r"[A-Za-z0-9 .,'`-]*"
-# Letters with marks, of which engines and Python make the same small letters.
+# Letters with accents that engines and Python lower in the same way.
 _MARKED = "À-ÖØ-Þà-öø-ÿĀ-įĴ-ľŁ-ňŊ-ž"
 _EMAIL = rf"[A-Za-z0-9._%{_MARKED}-][A-Za-z0-9._%+{_MARKED}-]*@[A-Za-z0-9{_MARKED}-]+(\.[A-Za-z0-9-]+)+"
 _ADDRESS = r"[A-Za-z0-9 .,'`/#:-]*"
 _NUMBERED = r"\b(?:no|nr|num|number|hausnummer)\b[.:]? *([0-9])|# *([0-9])"
 _QUOTES = "'`"
 _TITLES = "|".join(sorted(TITLES))
-# Forms that may have another form again.
+# Forms that may change when the form is made again.
 _TITLED = f"^(?:{_TITLES})(?: |$)| (?:{_TITLES})$"
 _MOVED = r"^[0-9][^ ]* [^0-9]|\b(?:no|nr|num|number|hausnummer) [0-9]"
 
 
 def sql_form(store: Store, rows: str, name: str, country: str | None = None) -> str:
-    """A query of the rows of a query, with a column ``form`` besides: the normal form of the column ``value``.
+    """The rows of a query with one more column ``form``, the normal form of the column ``value``, as a query.
 
-    It is what :func:`tacit.person.model.forms.normaliser` gives, or null where SQL is not sure: signs of other scripts,
-    what stands for several values (11*), what is written in an unusual way.
+    It is what :func:`tacit.person.model.forms.normaliser` returns, or null where SQL is not sure: other scripts, values
+    that stand for several (11*), unusual spellings.
     """
     for layer in _WAYS[name](store, country):
         columns = ", ".join(f"{sql} AS {column}" for column, sql in layer.items())
@@ -46,7 +46,7 @@ def sql_fixed(store: Store, name: str) -> str:
 
 
 def _signs(kept: str, store: Store, country: str | None) -> list[Layer]:
-    """A text of which some signs are kept, in small letters."""
+    """A text of which some characters are kept, in small letters."""
     return [{"form": f"CASE WHEN regexp_full_match(value, {store.text(_PLAIN)}) THEN {kept} END"}]
 
 
@@ -59,7 +59,7 @@ _CODE = (
 
 
 def _postcode(store: Store, country: str | None) -> list[Layer]:
-    """Letters and digits; a postcode of five digits without the four behind it, and with the 0 before it."""
+    """Letters and digits; a postcode of five digits without the four of a ZIP+4, and with its leading 0."""
     plain = r"[A-Za-z0-9]+([ -][A-Za-z0-9]+)*"
     cases = [r"WHEN regexp_full_match(value, '\d{5}[- ]\d{4}') THEN left(value, 5)"]
     if country is not None and country.upper() in FIVE_DIGITS:
@@ -75,7 +75,7 @@ def _postcode(store: Store, country: str | None) -> list[Layer]:
 
 
 def _latin(store: Store, spelled: Mapping[str, str]) -> str:
-    """SQL for the value without marks on its letters; some letters are ``spelled`` otherwise."""
+    """SQL for the value without accents; some letters are ``spelled`` differently."""
     cleared = "nfc_normalize(value)"
     for sign, own in {**spelled, "Ł": "L", "ł": "l"}.items():
         cleared = f"replace({cleared}, '{sign}', '{own}')"
@@ -101,7 +101,7 @@ def _email(store: Store, country: str | None) -> list[Layer]:
 
 
 def _name(store: Store, country: str | None) -> list[Layer]:
-    """Words of small letters, the part behind a comma first, without titles; unsure of a second comma."""
+    """Words in small letters, the part after a comma first, without titles; not sure if there is a second comma."""
     ordinary = f"regexp_full_match(latin, {store.text(_NAME)})"
     joined = (
         "CASE WHEN regexp_matches(n, ',.*,') THEN NULL WHEN coalesce(y, '') = '' THEN x WHEN x = '' THEN y "
@@ -111,7 +111,7 @@ def _name(store: Store, country: str | None) -> list[Layer]:
         {"simple": "regexp_full_match(value, '[A-Za-z]+( [A-Za-z]+)*')"},
         {"latin": f"CASE WHEN NOT simple THEN {_latin(store, UMLAUTS)} END"},
         {"n": f"CASE WHEN simple THEN lower(value) WHEN {ordinary} THEN lower(latin) END"},
-        # A case is looked into only where it applies; an OR is not.
+        # A CASE evaluates only the branch that applies; an OR evaluates both sides.
         {"special": f"CASE WHEN simple THEN regexp_matches(n, '{_TITLED}') ELSE true END"},
         {
             "a": "CASE WHEN special THEN split_part(n, ',', 1) END",
@@ -124,24 +124,24 @@ def _name(store: Store, country: str | None) -> list[Layer]:
 
 
 def _words(store: Store, part: str) -> str:
-    """SQL for the words of a text in small letters, a space between them."""
+    """SQL for the words of a text in small letters, separated by a space."""
     cleaned = f"trim(regexp_replace({_unquoted(store, part)}, '[^a-z0-9]+', ' ', 'g'))"
     return f"CASE WHEN {part} IS NOT NULL THEN {cleaned} END"
 
 
 def _untitled(words: str) -> str:
-    """SQL for words without the titles at their ends; a word alone that is a title is nothing."""
+    """SQL for words without the titles at both ends; a title alone becomes empty."""
     first = f"regexp_replace({words}, '^(?:(?:{_TITLES}) )+', '')"
     both = f"regexp_replace({first}, '(?: (?:{_TITLES}))+$', '')"
-    # A single letter may be the title of a gentleman and an initial.
+    # A single letter is an initial rather than a title.
     alone = f"regexp_full_match({both}, '(?:{_TITLES})') AND length({both}) > 1"
-    # To see whether there is a title is much quicker than to take it away.
+    # Testing for a title is much faster than removing it.
     untitled = f"CASE WHEN {alone} THEN '' ELSE {both} END"
     return f"CASE WHEN regexp_matches({words}, '{_TITLED}') THEN {untitled} ELSE {words} END"
 
 
 def _date(day_first: bool | None, store: Store, country: str | None) -> list[Layer]:
-    """Days in numbers and with the names of months; unsure of two digits of a year, weekdays and times."""
+    """Days in numbers and with names of months; not sure of two-digit years, weekdays and times."""
     numbers, named = r"^(\d{1,2})([-/. ])(\d{1,2})[-/. ](\d{4})$", r"^(\d{1,2})[- ]([A-Za-z]+)[- ](\d{4})$"
     spelled = r"^([A-Za-z]+) (\d{1,2}), (\d{4})$"
     months = " ".join(
@@ -149,7 +149,7 @@ def _date(day_first: bool | None, store: Store, country: str | None) -> list[Lay
         for number in range(1, 13)
     )
     first = "true" if day_first else "sign = '.'"
-    # 03/04/1990 may be either, and stays.
+    # 03/04/1990 may be either day, and stays unchanged.
     doubtful = "a <= 12 AND b <= 12 AND a <> b AND sign <> '.'" if day_first is None else "false"
     part = "regexp_extract(value, '{}', {})".format
     a = f"CASE kind WHEN 3 THEN {part(numbers, 1)} WHEN 4 THEN {part(named, 1)} WHEN 5 THEN {part(spelled, 2)} END"
@@ -184,7 +184,7 @@ def _date(day_first: bool | None, store: Store, country: str | None) -> list[Lay
 
 
 def _address(store: Store, country: str | None) -> list[Layer]:
-    """Every part between commas by itself: the usual words shortened, the house's number behind its street."""
+    """Every part between commas by itself: the usual words abbreviated, the house number after its street."""
     cases = " ".join(
         f"WHEN w IN ({', '.join(store.text(word) for word, own in SHORT.items() if own == short)}) THEN '{short}'"
         for short in sorted(set(SHORT.values()))

@@ -1,4 +1,4 @@
-"""Numbers of telephones in an engine: what :func:`tacit.person.model.forms.phones.phone` makes of ordinary ones."""
+"""Telephone numbers in SQL: what :func:`tacit.person.model.forms.phones.phone` makes of ordinary ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SIGNS = " ()-./+"
 
 
 def phone_layers(store: Store, country: str | None) -> list[Layer]:
-    """SQL for the columns that lead from ``value`` to ``form``, each using those before; form is null where unsure."""
+    """SQL for the columns from ``value`` to ``form``, each using those before; form is null where SQL is not sure."""
     text = store.text
     number = f"CASE WHEN value < 'A' THEN value ELSE regexp_replace(value, {text(_SAID)}, '') END"
     cut = [f"regexp_extract(value, {text(_EXTENSION)}, {place})" for place in (1, 2)]
@@ -25,9 +25,9 @@ def phone_layers(store: Store, country: str | None) -> list[Layer]:
         r"CASE WHEN regexp_full_match(said, '\+?[0-9]+') THEN ltrim(said, '+') "
         f"WHEN regexp_matches(said, {text(_ORDINARY)}) THEN translate(said, {text(_SIGNS)}, '') END"
     )
-    # 4155552671.0, which a spreadsheet wrote.
+    # 4155552671.0, as a spreadsheet writes it.
     reckoned = r"(contains(value, '.0') AND regexp_full_match(value, ' *\+?[0-9]{6,15}\.0+ *'))"
-    # A case is looked into only where it applies; an AND is not.
+    # A CASE evaluates only the branch that applies; an AND evaluates both sides.
     zeros = "CASE WHEN starts_with(digits, '00') THEN regexp_matches(said, '^[^0-9]*00[1-9]') ELSE false END"
     return [
         {"extended": "contains(value, 'x') AND value < 'A'"},
@@ -47,7 +47,7 @@ def phone_layers(store: Store, country: str | None) -> list[Layer]:
 
 
 def _abroad(store: Store, country: str | None) -> str:
-    """SQL for a number with its country: as it is, unless what stands before numbers inside the country may follow."""
+    """SQL for a number with its country code: unchanged, unless a national prefix may follow the code."""
     codes, inside = _countries()
     plain = f"regexp_matches(d, '^(?:{codes})') AND NOT regexp_matches(d, {store.text(inside)})"
     cases = [f"WHEN {plain} THEN '+' || d"]
@@ -75,7 +75,7 @@ def _at_home(store: Store, country: str | None) -> str:
 
 
 class _Plan:
-    """How one country numbers its telephones, as far as SQL can say it."""
+    """The numbering plan of one country, as far as SQL can express it."""
 
     def __init__(self, country: str) -> None:
         import phonenumbers
@@ -90,7 +90,7 @@ class _Plan:
         self.prefix: str = plan.national_prefix or ""
         ways = (self.prefix, f"{self.prefix}|", f"|{self.prefix}")
         known = self.prefixes == ways[0] or self.prefixes.startswith(ways[1]) or self.prefixes.endswith(ways[2])
-        # What may be stripped besides, of which SQL is not sure.
+        # Other prefixes that may be stripped, of which SQL is not sure.
         self.others = self.prefixes.removeprefix(ways[1]).removesuffix(ways[2])
         if not known or not self.prefix:
             self.prefix, self.others = "", self.prefixes
@@ -98,7 +98,7 @@ class _Plan:
             self.others = ""
 
     def stripped(self, store: Store, number: str) -> str:
-        """SQL for a number inside the country, with the country and without what is dialled before it there."""
+        """SQL for a national number, with the country code and without the national prefix."""
         text, cases = store.text, []
         if self.others:
             cases.append(f"WHEN regexp_matches({number}, {text(f'^(?:{self.others})')}) THEN NULL")
@@ -124,7 +124,7 @@ def _plan(country: str) -> _Plan | None:
 
 @cache
 def _countries() -> tuple[str, str]:
-    """Patterns of the codes of countries, and of those with what is dialled before numbers inside each."""
+    """Patterns of all country codes, and of the country codes followed by a national prefix."""
     import phonenumbers
 
     codes, inside = [], []

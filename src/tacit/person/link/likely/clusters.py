@@ -8,21 +8,21 @@ from tacit.person.link.attributes import IntArray
 from tacit.person.link.components import components
 from tacit.person.link.likely.fitting import Floats
 
-# Clusters are joined if so large a share of the pairs across them is linked.
+# Clusters are joined if at least this share of the pairs between them is linked.
 LEAST_ACROSS = 0.25
 
 
 def held_together(left: IntArray, right: IntArray, probability: Floats, records: int) -> IntArray:
-    """The cluster of every record: likely pairs joined, the surest first, where enough of the two sides is linked.
+    """The cluster of every record: likely pairs are joined, the most likely first, if enough of the two sides is linked.
 
-    Two people who share a name may each be linked to a third; along such chains all of a village would be one. Two
-    clusters are joined if the mean probability of all pairs across, of which most may be none, is at least
-    ``LEAST_ACROSS``.
+    Two people who share a name may each be linked to a third; along such chains a whole village would become one
+    person. Two clusters are joined if the mean probability of all pairs between them, many of which may be unlinked, is
+    at least ``LEAST_ACROSS``.
     """
     cluster = components(left, right, records)
     sizes = np.bincount(cluster, minlength=records)
     chained = sizes[cluster[left]] > 2
-    # Sum of the probabilities across, by the smallest record of either side.
+    # Sum of the probabilities between two clusters, by the record that each is named after.
     across: dict[int, dict[int, float]] = {}
     home, members = {}, {}
     pairs = list(zip(left[chained].tolist(), right[chained].tolist(), probability[chained].tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""Which of very many records may share fields with some: 32 bits of every field of every record tell it at once."""
+"""Which of very many records may share fields with given ones, quickly, by 32 bits of every field of every record."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tacit.person.link.brought import surest_query
 from tacit.person.link.likely.fields import Field
 from tacit.person.link.matching import coded_numbers, mixed
 
-# A row a field and a column a record; 0 where a record has no value.
+# One row per field and one column per record; 0 where a record has no value.
 Codes = NDArray[np.uint32]
 _CODE = "CASE WHEN {0} IS NULL THEN 0 ELSE greatest(1, hash({0}) & 4294967295) END::UINTEGER"
-# Sieves of so many bits are asked first.
+# A sieve of 2^_BITS entries is tried first.
 _BITS = 20
 
 
 def field_codes(held: Attributes, fields: Sequence[Field]) -> Codes:
-    """A code of every field of every record: two that have one value have one code, and others hardly ever."""
+    """A code of every field of every record: equal values have equal codes, different ones hardly ever."""
     codes = np.zeros((len(fields), held.records), np.uint32)
     if held.coded is None or held.several:
         said = ", ".join(f"{_CODE.format(f'({field.value})')} AS t{at}" for at, field in enumerate(fields))
@@ -39,7 +39,7 @@ def field_codes(held: Attributes, fields: Sequence[Field]) -> Codes:
 
 
 def partners(codes: Codes, keys: Sequence[Sequence[int]], some: IntArray) -> IntArray:
-    """The records that may share all fields of a key with one of ``some``: every one that does, and these.
+    """The records that may share all fields of a key with one of ``some``: at least every one that does, and ``some``.
 
     ``keys`` are rows of the codes.
     """
@@ -56,7 +56,7 @@ def partners(codes: Codes, keys: Sequence[Sequence[int]], some: IntArray) -> Int
 
 
 def _together(codes: Codes, key: Sequence[int]) -> NDArray[np.uint64]:
-    """A number for the fields of a key of every record; 0 where a record lacks one."""
+    """A number for the fields of a key, for every record; 0 where a record lacks one."""
     whole = codes[key[0]].astype(np.uint64)
     there = codes[key[0]] != 0
     for at in key[1:]:

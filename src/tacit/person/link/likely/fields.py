@@ -1,4 +1,4 @@
-"""What of two records is compared to tell whether they are one person's: parts of values, and how near they are."""
+"""The parts of values that are compared to decide whether two records are one person's, and how near they are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from tacit.person.model.kinds import usual
 from tacit.tables.engines import Store
 
-# The first words and the last of a name, the numbers of a day: each may be mistyped by itself.
+# The first and the last word of a name, the numbers of a day: each may be mistyped by itself.
 _NAME_PARTS: Final = {
     "given": "nullif(split_part({0}, ' ', 1), '')",
     "surname": "nullif(CASE WHEN contains({0}, ' ') THEN split_part({0}, ' ', -1) END, '')",
@@ -23,10 +23,10 @@ _DAY_PARTS: Final = {
 
 
 def _edits(most: int) -> str:
-    """SQL for whether two texts differ by so many signs at most, two that are swapped counted once.
+    """SQL for whether two texts differ by at most this many characters, where a swap counts once.
 
-    The engine counts them slowly: first what is quick to see, and what texts that differ no more have in common. One
-    edit leaves all before and all behind it, so that half of what is not edited is a beginning or an end of both.
+    The engine is slow at counting them, so quick necessary conditions come first. One edit leaves everything before and
+    after it unchanged, so that half of what is not edited is a beginning or an end of both texts.
     """
     near = f"abs(strlen({{0}}) - strlen({{1}})) <= {most}"
     half = "(least(length({0}), length({1})) - 2) // 2"
@@ -36,7 +36,7 @@ def _edits(most: int) -> str:
     return f"CASE WHEN {near} THEN CASE WHEN {alike} THEN damerau_levenshtein({{0}}, {{1}}) <= {most} END END"
 
 
-# Words differ by sound and typing, numbers and codes by a sign.
+# Words differ by sound and typing, numbers and codes by a character.
 _WORDS: Final = (
     "jaro_winkler_similarity({0}, {1}) >= 0.8",
     f"CASE WHEN jaro_winkler_similarity({{0}}, {{1}}) >= 0.92 THEN true ELSE {_edits(1)} END",
@@ -52,14 +52,14 @@ class Field:
     Attributes
     ----------
     name : str
-        The column of it.
+        The name of its column.
     label : str
     value : str
-        SQL for it, of the column of the label.
+        SQL that computes it from the column of the label.
     levels : tuple of str
-        SQL for how near two are: at least the first level, the second, ...; above them all is equality.
+        SQL for how near two values are: at least the first level, the second, ...; above them all is equality.
     beside : str, optional
-        Another field that may hold this one's value and the other way round: given name and surname.
+        Another field that may be swapped with this one: given name and surname.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Field:
 
     @property
     def equal(self) -> int:
-        """The level of equality; 0 is that of another value."""
+        """The level of equality; 0 is the level of different values."""
         return len(self.levels) + 1
 
     def level(self, left: str, right: str) -> str:
@@ -86,7 +86,7 @@ class Field:
 
 
 def fields_of(labels: Sequence[str]) -> list[Field]:
-    """The fields of some labels; of labels whose names say nothing, their values as they are."""
+    """The fields of these labels; for labels whose names say nothing, the whole value."""
     fields: list[Field] = []
     for place, label in enumerate(labels):
         own, kind = f"c{place}", usual(label)

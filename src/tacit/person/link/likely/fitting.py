@@ -1,4 +1,4 @@
-"""What agreement says: how often fields agree in one person's records and in two people's, found from pairs (EM)."""
+"""What agreement means: how often fields agree in one person's records and in two people's, estimated from pairs (EM)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 ROUNDS = 60
-# What is expected of one person's records counts as so many pairs a record: it keeps the fit from pairs of people who
-# are alike, where few are one person's.
+# The prior expectation counts as this many pairs per record. It keeps the fit from being led by people who are alike,
+# where few pairs are one person's.
 BELIEF = 0.03
-# What is called likely is likelier than not.
+# A likely pair is at least likelier than not.
 LEAST_LIKELY = 0.5
 
 
@@ -22,7 +22,7 @@ LEAST_LIKELY = 0.5
 class LevelFit:
     """How often the levels of each field occur in one person's and in two people's records.
 
-    ``share`` is that of the pairs of all records that are one person's, ``least`` the least probability taken.
+    ``share`` is the share of all pairs that are one person's, ``least`` the smallest probability that is accepted.
     """
 
     own: list[Floats]
@@ -31,7 +31,7 @@ class LevelFit:
     least: float = 1.0
 
     def probability(self, weight: Floats) -> Floats:
-        """How likely pairs are one person's, by the log-odds of what agrees in them."""
+        """How likely pairs are one person's, from the log-odds of what agrees in them."""
         return likely(weight, self.share)
 
 
@@ -46,8 +46,7 @@ def fitted(
 ) -> list[Floats]:
     """How often each level of each field occurs in pairs that are one person's.
 
-    Pairs that share a key agree on its fields for certain, which says nothing: of them the other fields alone are
-    looked at.
+    Pairs that share a key agree on its fields by construction, which says nothing: only their other fields are used.
     """
     own = [_expected(top) for top in equal]
     free = np.array([[at not in fields for at in range(len(equal))] for fields in keys])[key]
@@ -65,22 +64,22 @@ def fitted(
             found = (
                 np.bincount(levels[seen[:, at], at], match[seen[:, at]], top + 1) + _expected(top) * BELIEF * records
             )
-            # The nearer two values are, the more of one person's: mistakes are rarer than what is right.
+            # In one person's records, nearer levels are more frequent: mistakes are rarer than correct values.
             own[at] = _rising(found / found.sum())
     return own
 
 
 def _expected(top: int) -> Floats:
-    """How often levels occur in one person's records, before any was seen."""
+    """How often levels occur in one person's records, before any data."""
     shares = np.full(top + 1, 0.1 / top)
     shares[-1] = 0.9
     return shares
 
 
 def _rising(shares: Floats) -> Floats:
-    """The nearest shares, by least squares, none of which is below the one before: neighbours that fall are pooled.
+    """The nearest non-decreasing shares, by least squares: neighbours that decrease are pooled.
 
-    By hand, because it is asked hundreds of times about four numbers, and to load scipy's takes as long as all of them.
+    Not scipy's, because this runs hundreds of times on four numbers, and loading scipy takes as long as all of them.
     """
     pools: list[tuple[float, int]] = []
     for share in shares.tolist():
@@ -92,7 +91,7 @@ def _rising(shares: Floats) -> Floats:
 
 
 def calibrated(weight: Floats, records: int, scale: float) -> float:
-    """The share of all pairs that are one person's: what the probabilities add up to, of ``scale`` times these."""
+    """The share of all pairs that are one person's: the sum of the probabilities, times ``scale``, over all pairs."""
     pairs = records * (records - 1) / 2
     share = 1 / max(2, records)
     for _ in range(ROUNDS):
@@ -101,12 +100,12 @@ def calibrated(weight: Floats, records: int, scale: float) -> float:
 
 
 def likely(weight: Floats, share: float) -> Floats:
-    """How likely pairs are one person's, by the log-odds of what agrees and the share of all pairs that are."""
+    """How likely pairs are one person's, from the log-odds of what agrees and the share of all pairs that are."""
     return np.asarray(1 / (1 + np.exp(-np.clip(weight + np.log(share) - np.log1p(-share), -50, 50))))
 
 
 def least_taken(probability: Floats) -> float:
-    """The least probability that is taken: half of the F1 that can be expected of the answer."""
+    """The smallest probability that is accepted: half of the largest expected F1, but at least ``LEAST_LIKELY``."""
     if not len(probability):
         return 1.0
     falling = np.sort(probability)[::-1]

@@ -1,7 +1,7 @@
-"""Pairs of records that are likely one person's: which are compared, and what agrees in them.
+"""Pairs of records that are likely one person's: which pairs are compared, and what agrees in them.
 
 Nobody says which labels matter. Pairs that agree on something are compared field by field; how often one person's
-records agree on a field, and how often two people's do, is found from the pairs; rare values that agree say more.
+records agree on a field, and how often two people's do, is learned from the pairs; agreement on rare values says more.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from tacit.tables.engines import Store
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# So many pairs are compared for each record, at most, and so many for a record by one key.
+# The most pairs that are compared per record, and per record and key.
 PAIRS_PER_RECORD = 40
 PAIRS_PER_KEY = 12
-# Of more records the model is fitted to some, with fewer pairs of each.
+# If there are more records, the model is fitted to some of them, with fewer pairs each.
 MOST_WHOLE = 100_000
 FITTED_RECORDS = 10_000
 PAIRS_OF_MANY = 10
-# Records near a person are looked for in so many steps from one record to the next.
+# Records near a person are searched for this many steps away.
 STEPS = 3
-# Keys of two fields, and of three where those are too few: a pair has to share one of them, whatever was mistyped.
+# Keys of up to three fields, larger ones only if there are too few: a pair must share one, whatever was mistyped.
 MOST_FIELDS = 3
 ENOUGH_KEYS = 8
-# Pairs taken at random to see how often two people's values agree.
+# Random pairs that show how often two people's values agree.
 RANDOM_PAIRS = 30_000
-# Fields of which fewer records have a value cannot be learned.
+# A field that a smaller share of the records has cannot be learned.
 LEAST_SHARE = 0.01
 
 
@@ -61,24 +61,24 @@ class LikelyPairs:
 def likely_pairs(
     held: Attributes, values: pa.Table | None = None, *, around: Callable[[], IntArray] | None = None
 ) -> LikelyPairs:
-    """The pairs of records that are likely one person's, as far as the records show it.
+    """The pairs of records that are likely one person's, as far as the records show.
 
     Parameters
     ----------
     held : Attributes
     values : Arrow table, optional
-        One row a record and a column a label, if there are more records than those held.
+        One row per record and one column per label, if there are more records than those held.
     around : callable, optional
-        Gives records of a person. Of very many records only pairs near these are looked for.
+        Returns records of a person. Among very many records, only pairs near these are searched.
 
     Guarantees
     ----------
     The same records give the same pairs. Memory grows with the records, not with their pairs: at most
-    ``PAIRS_PER_RECORD`` of each are compared. An estimate: it says how likely, and certifies nothing.
+    ``PAIRS_PER_RECORD`` of each are compared. This is an estimate: it says how likely, and certifies nothing.
 
     Notes
     -----
-    The least probability that is taken is half of the F1 that the model expects of its own answer, which is the one
+    The smallest probability that is accepted is half of the F1 that the model expects of its own answer: the threshold
     that maximises it (Lipton, Elkan and Naryanaswamy 2014).
     """
     store, fields = held.store, fields_of(held.labels)
@@ -102,7 +102,7 @@ def _field_query(held: Attributes, fields: Sequence[Field], some: str | None = N
 
 
 def _fields_of_some(held: Attributes, fields: Sequence[Field], rids: IntArray) -> str:
-    """A table of the fields of some records."""
+    """A table of the fields of these records."""
     with lent(held.store, arrow_table({"rid": rids})) as some:
         return held.store.make(_field_query(held, fields, some))
 
@@ -117,10 +117,10 @@ def _loaded(store: Store, labels: Sequence[str], values: pa.Table, fields: Seque
 
 @dataclass(frozen=True, eq=False)
 class LikelyModel:
-    """What was learned of very many records: whoever is asked about, it is the same.
+    """What was learned from very many records; it is the same whoever is asked about.
 
-    ``codes`` are those of the fields of all records, ``few`` is a table of the fields of those to which the model was
-    fitted; ``kept`` are the fields that can be learned, ``keys`` the sets of these of which compared pairs share one.
+    ``codes`` are those of the fields of all records; ``few`` is a table of the fields of the records to which the model
+    was fitted; ``kept`` are the fields that can be learned, ``keys`` sets of them, of which compared pairs share one.
     """
 
     codes: Codes
@@ -130,7 +130,7 @@ class LikelyModel:
     fit: LevelFit | None
 
     def facts(self) -> dict[str, Any]:
-        """All but the codes and the table, to be written as JSON."""
+        """Everything except the codes and the table, to be written as JSON."""
         fit = self.fit
         own, other = ([each.tolist() for each in some] for some in ((fit.own, fit.other) if fit else ((), ())))
         said = None if fit is None else {"own": own, "other": other, "share": fit.share, "least": fit.least}
@@ -138,7 +138,7 @@ class LikelyModel:
 
     @classmethod
     def of(cls, codes: Codes, few: str, facts: dict[str, Any]) -> LikelyModel:
-        """What was kept, and what :meth:`facts` gave."""
+        """The model from codes and a table that were kept, and the result of :meth:`facts`."""
         said = facts["fit"]
         fit = None
         if said is not None:
@@ -148,7 +148,7 @@ class LikelyModel:
 
 
 def learned(held: Attributes) -> LikelyModel | None:
-    """What can be learned of attributes apart from any person; None if they are so few that all are looked at."""
+    """What can be learned from attributes independently of any person; None if there are few enough to compare all."""
     store, fields = held.store, fields_of(held.labels)
     if held.records <= MOST_WHOLE or not fields:
         return None
@@ -172,7 +172,7 @@ def learned(held: Attributes) -> LikelyModel | None:
 
 
 def likely_near(held: Attributes, known: LikelyModel, start: IntArray) -> LikelyPairs:
-    """What :func:`likely_pairs` gives of very many records around some, by what was learned before."""
+    """What :func:`likely_pairs` returns for very many records around given ones, from what was learned before."""
     if known.fit is None:
         return LikelyPairs.none()
     step = -(-held.records // FITTED_RECORDS)
@@ -184,9 +184,9 @@ def likely_near(held: Attributes, known: LikelyModel, start: IntArray) -> Likely
 
 
 class _Model:
-    """All records as ``rows``; of very many, every ``step``-th is among the ``few`` to which the model is fitted.
+    """All records as ``rows``; if there are very many, the model is fitted to every ``step``-th, the ``few``.
 
-    ``kept`` are the fields that can be learned, if that is known.
+    ``kept`` are the fields that can be learned, if already known.
     """
 
     def __init__(
@@ -212,7 +212,7 @@ class _Model:
         return tuple(at for at in range(len(fields)) if seen[f"n{at}"] >= least and seen[f"d{at}"] > 1)
 
     def rows_of(self, keys: Sequence[tuple[int, ...]]) -> list[list[int]]:
-        """Keys by the rows of the codes of all fields."""
+        """Keys as rows of the codes of all fields."""
         return [[self.kept[at] for at in key] for key in keys]
 
     @cached_property
@@ -220,7 +220,7 @@ class _Model:
         return [self._share_of_equals(field.name) for field in self.fields]
 
     def _share_of_equals(self, name: str) -> float:
-        """The share of the pairs of records that agree on a field; above 0, for some may."""
+        """The share of pairs of records that agree on a field; always above 0."""
         (found,) = self.store.ask(
             f"SELECT sum(n * (n - 1)) AS same, sum(n) AS n FROM (SELECT count(*) AS n FROM {self.few} "
             f"WHERE {name} IS NOT NULL GROUP BY {name}) g"
@@ -228,7 +228,7 @@ class _Model:
         return float((found["same"] + 1) / (found["n"] * (found["n"] - 1) + 2))
 
     def pairs(self, around: Callable[[], IntArray] | None) -> LikelyPairs:
-        """The pairs that are likely one person's, of all records or of those near some."""
+        """The pairs that are likely one person's, among all records or near given ones."""
         keys = self._keys()
         if not keys:
             return LikelyPairs.none()
@@ -245,9 +245,9 @@ class _Model:
         fit: LevelFit,
         around: Callable[[IntArray], str] | None = None,
     ) -> LikelyPairs:
-        """Pairs of records that are reached from some, along likely pairs.
+        """Pairs of records that are reached from ``start`` along likely pairs.
 
-        ``around`` makes a table of all records that may share a key with some, if ``rows`` are not all there are.
+        ``around`` makes a table of all records that may share a key with given ones, if ``rows`` are not all records.
         """
         reached, found = np.unique(start), LikelyPairs.none()
         new = reached
@@ -294,14 +294,14 @@ class _Model:
         return keys
 
     def _pairs_that_share(self, names: Sequence[str]) -> float:
-        """How many pairs of records agree on all of these fields; estimated, of very many records."""
+        """How many pairs of records agree on all of these fields; an estimate if there are very many records."""
         there = " AND ".join(f"{name} IS NOT NULL" for name in names)
         sizes = f"SELECT count(*) AS n FROM {self.few} WHERE {there} GROUP BY {', '.join(names)}"
         pairs = one(self.store, f"SELECT coalesce(sum(n * (n - 1) / 2), 0) AS pairs FROM ({sizes}) g")
         return float(pairs) * self.step**2
 
     def _compared(self, keys: Sequence[tuple[int, ...]], some: str) -> str:
-        """SQL for pairs (l, r, k) of some records and any, k the first key both share, and the level of every field."""
+        """SQL for pairs (l, r, k) of ``some`` with any record, k the first key they share, and the level of each field."""
         names = [field.name for field in self.fields]
         ends = (
             "a.rid AS l, b.rid AS r" if some == self.rows else "least(a.rid, b.rid) AS l, greatest(a.rid, b.rid) AS r"
@@ -317,7 +317,7 @@ class _Model:
         return f"SELECT p.l, p.r, p.k, {levels} {self._both(f'({pairs})')}"
 
     def _both(self, pairs: str) -> str:
-        """SQL for pairs p beside the records a and b that they are of."""
+        """SQL for pairs p joined with their records a and b."""
         return f"FROM {pairs} p JOIN {self.rows} a ON a.rid = p.l JOIN {self.rows} b ON b.rid = p.r"
 
     # ---- what agreement says
@@ -330,7 +330,7 @@ class _Model:
         return left[apart], right[apart]
 
     def _random_levels(self) -> list[Floats]:
-        """How often each level of each field occurs in pairs of records taken at random, which are two people's."""
+        """How often each level of each field occurs in random pairs of records, which are two people's."""
         left, right = self._random_pairs()
         drawn = arrow_table({"l": left, "r": right})
         levels = ", ".join(f"{field.level('a', 'b')} AS g{at}" for at, field in enumerate(self.fields))
@@ -342,7 +342,7 @@ class _Model:
         shares = []
         for at, field in enumerate(self.fields):
             level = numbers(rows, f"g{at}")
-            # Half a pair more at each level: what was not seen is rare, not impossible. Who is equal was counted.
+            # Half a pair more at each level: what was not seen is rare, not impossible. Equality is counted exactly.
             seen = np.bincount(level[level >= 0], counts[level >= 0], field.equal + 1)[:-1] + 0.5
             shares.append(np.append((1 - self._equal[at]) * seen / seen.sum(), self._equal[at]))
         return shares
@@ -356,18 +356,18 @@ class _Model:
         tops = [field.equal for field in self.fields]
         fit = LevelFit(fitted(levels, counts, key, keys, other, tops, self.records / self.step), other)
         weight = self._weighed(compared, fit)[2]
-        # A pair of very many records is among those of the few if one of its two is.
+        # With very many records, a pair is compared if one of its records is among the few.
         share = calibrated(weight, self.records, 1.0 if self.step == 1 else self.step / 2)
         return replace(fit, share=share, least=least_taken(likely(weight, share)))
 
     def _weighed(self, compared: str, fit: LevelFit) -> tuple[IntArray, IntArray, Floats]:
-        """Pairs with the log-odds of what agrees in them, where a rare value says more than a common one."""
+        """Pairs with the log-odds of what agrees in them; a rare value says more than a common one."""
         terms, joins = [], []
         for at, field in enumerate(self.fields):
             weights = map(float, np.log(fit.own[at]) - np.log(fit.other[at]))
             cases = " ".join(f"WHEN {level} THEN {weight!r}" for level, weight in enumerate(weights))
             terms.append(f"CASE g{at} {cases} ELSE 0.0 END")
-            # Of two people's records as many agree on a value as share it; one that none of the few has is rare.
+            # Two people's records agree on a value as often as it occurs; a value that none of the few has is rare.
             common, rare = float(np.log(fit.other[at][-1])), 1 / self.records
             rarity = f"{common!r} - ln(coalesce(f{at}.share, {rare!r}))"
             terms.append(f"CASE WHEN g{at} = {field.equal} THEN {rarity} ELSE 0.0 END")
