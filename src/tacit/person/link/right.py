@@ -200,8 +200,8 @@ def _addresses_alike(true: Sequence[str], forms: Sequence[str]) -> NDArray[np.bo
 
 
 class RightRows:
-    """The attributes that are right about a person, in the engine: a table (rid, label, value, confidence, fact, credit,
-    hidden).
+    """The attributes that are right about a person: a table (rid, label, value, confidence, fact, credit, hidden) in the
+    engine.
 
     Made from ``hits``, a table (label, value, fact, credit): the facts of a person that a value hits, and what it is
     worth.
@@ -265,7 +265,7 @@ NEAR_ENOUGH = 0.75
 
 
 def is_of_person(record: Record, comparer: Comparer) -> bool:
-    """Whether somebody who knows the truth recognises a record as the person's; values that only cover it do not count."""
+    """Whether somebody who knows the truth recognises a record as the person's; covering values do not count."""
     compared = comparer.compare(record)
     facts: dict[int, str] = {}
     for place, (attribute, kind) in enumerate(zip(record.attributes, compared.kinds, strict=True)):

@@ -1,4 +1,4 @@
-"""In SQL: which texts mean that a value is missing, and whether the days of a column begin with the day or the month."""
+"""In SQL: which texts mean that a value is missing, and whether the days of a column begin with day or month."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOGETHER = r"^(\d{1,2})(\d{2})((?:1[89]|20)\d{2})$"
 
 
 def nothing(store: Store, said: str, *, name: bool = False) -> str:
-    """SQL for whether a text means that a value is missing, apart from spaces around it; in a ``name``, Null is a value."""
+    """SQL for whether a text, without spaces around it, means that a value is missing; in a ``name``, Null is a value."""
     words = "|".join(re.escape(word) for word in sorted(NOTHING))
     spaces = f"[{SPACES}]*"
     missing = f"regexp_full_match({said}, {store.text(f'(?i){spaces}(?:{words}|{BLANK}){spaces}')})"

@@ -13,7 +13,7 @@ LEAST_ACROSS = 0.25
 
 
 def held_together(left: IntArray, right: IntArray, probability: Floats, records: int) -> IntArray:
-    """The cluster of every record: likely pairs are joined, the most likely first, if enough of the two sides is linked.
+    """The cluster of every record: pairs are joined, the most likely first, if enough of the two sides is linked.
 
     Two people who share a name may each be linked to a third; along such chains a whole village would become one
     person. Two clusters are joined if the mean probability of all pairs between them, many of which may be unlinked, is

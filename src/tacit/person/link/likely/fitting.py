@@ -1,4 +1,4 @@
-"""What agreement means: how often fields agree in one person's records and in two people's, estimated from pairs (EM)."""
+"""What agreement means: how often fields agree in one person's records and in two people's, by EM on pairs."""
 
 from __future__ import annotations
 

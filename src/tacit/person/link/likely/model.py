@@ -301,7 +301,8 @@ class _Model:
         return float(pairs) * self.step**2
 
     def _compared(self, keys: Sequence[tuple[int, ...]], some: str) -> str:
-        """SQL for pairs (l, r, k) of ``some`` with any record, k the first key they share, and the level of each field."""
+        """SQL for pairs (l, r, k) of ``some`` with any record, k the first key they share, and the level of every
+        field."""
         names = [field.name for field in self.fields]
         ends = (
             "a.rid AS l, b.rid AS r" if some == self.rows else "least(a.rid, b.rid) AS l, greatest(a.rid, b.rid) AS r"
