@@ -363,7 +363,7 @@ def test_the_audit_page_has_ladder_record_graph_shares_and_actions():
     page = to_html(samples.audit_result())
     for said in (
         "The ladder",
-        "And for what it costs",
+        "And what it costs",
         "The record that leaks most, under detective",
         "What tells, and what",
         "How the record came to be",
@@ -379,8 +379,8 @@ def test_the_audit_page_has_ladder_record_graph_shares_and_actions():
 def test_costs_that_do_not_differ_are_no_axis():
     audit = samples.audit_result()
     free = replace(audit, rungs=tuple(replace(rung, cost=0.0) for rung in audit.rungs))
-    assert "And for what it costs" not in to_html(free)
-    assert "And for what it costs" not in to_html(hostile_audit())
+    assert "And what it costs" not in to_html(free)
+    assert "And what it costs" not in to_html(hostile_audit())
 
 
 # Charts: a wrong scale must fail

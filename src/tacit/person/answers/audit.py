@@ -102,7 +102,7 @@ def _ladder(audit: PersonAuditResult) -> Sequence[doc.Section]:
     if len({rung.cost for rung in rungs if math.isfinite(rung.cost)}) > 1:
         points = [doc.CostPoint(r.adversary, r.cost, r.leakage, r.precision, r.recall) for r in rungs]
         blocks += [
-            doc.Heading("And for what it costs", where="page"),
+            doc.Heading("And what it costs", where="page"),
             doc.Paragraph("The line is the most that can be learned for a given cost.", "note", where="page"),
             doc.Figure(doc.CostCurve(points, audit.fail_above)),
         ]

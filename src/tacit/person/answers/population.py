@@ -150,7 +150,7 @@ def _anonymity(result: PersonPopulationResult) -> Sequence[doc.Section]:
         )
         rows.append(("l", *(doc.Count(value) for value in result.l_quantiles.values())))
     columns = ("Quantile", *(f">{name}" for name in result.k_quantiles))
-    title = "Beside it: k-anonymity" + (" and l-diversity" if result.l_quantiles is not None else "")
+    title = "For comparison: k-anonymity" + (" and l-diversity" if result.l_quantiles is not None else "")
     return (doc.Section(title, (doc.Paragraph(words), doc.TableBlock(columns, rows))),)
 
 

@@ -110,7 +110,7 @@ _PERSON = (
     "# is not here counts as wrong: write down all there are.",
     "person:",
 )
-_COUNTRY = ("", "# Whose telephone numbers have no country before them, in two letters.", "# country: GB")
+_COUNTRY = ("", "# The country, in two letters, of telephone numbers without a country code.", "# country: GB")
 _LABELS = ("", "# How much each label matters to the person, 1 if not said; only ratios count.", "labels:")
 _SOURCES = (
     "",

@@ -200,8 +200,8 @@ def _addresses_alike(true: Sequence[str], forms: Sequence[str]) -> NDArray[np.bo
 
 
 class RightRows:
-    """The attributes that are right about a person: a table (rid, label, value, confidence, fact, credit, hidden) in the
-    engine.
+    """The attributes that are right about a person, in the engine: a table (rid, label, value, confidence, fact,
+    credit, hidden).
 
     Made from ``hits``, a table (label, value, fact, credit): the facts of a person that a value hits, and what it is
     worth.

@@ -18,7 +18,7 @@ _TOGETHER = r"^(\d{1,2})(\d{2})((?:1[89]|20)\d{2})$"
 
 
 def nothing(store: Store, said: str, *, name: bool = False) -> str:
-    """SQL for whether a text, without spaces around it, means that a value is missing; in a ``name``, Null is a value."""
+    """SQL for whether a text, apart from spaces, means that a value is missing; in a ``name``, Null is a value."""
     words = "|".join(re.escape(word) for word in sorted(NOTHING))
     spaces = f"[{SPACES}]*"
     missing = f"regexp_full_match({said}, {store.text(f'(?i){spaces}(?:{words}|{BLANK}){spaces}')})"
