@@ -365,7 +365,7 @@ def test_the_audit_page_has_ladder_record_graph_shares_and_actions():
         "The ladder",
         "And what it costs",
         "The record that leaks most, under detective",
-        "What tells, and what",
+        "What gives away, and what",
         "How the record came to be",
         "What each source adds",
         "What to do first",

@@ -271,7 +271,7 @@ def test_facts_in_rows_are_put_to_their_records(tmp_path: Path) -> None:
 def test_facts_without_a_record_are_all_of_one_and_a_note_says_so(tmp_path: Path) -> None:
     pool = read(tmp_path, "long.csv", "label,value\nname,Alice Archer\nphone,1\n")
     assert facts(pool) == [{("name", "Alice Archer"), ("phone", "1")}]
-    assert any("taken for one person's" in note for note in pool.notes)
+    assert any("taken to be one person's" in note for note in pool.notes)
 
 
 def test_a_table_with_more_columns_is_no_list_of_facts_unless_the_case_says_so(tmp_path: Path) -> None:

@@ -181,9 +181,9 @@ def _unsettled(measured: "Mapping[str, tuple[Population, PopulationRung]]", peop
         left, most = result.unsettled()
         if left:
             notes.append(
-                f"adversary '{name}': of {left:,} of {counted(people.count, 'person')} records that hold none of their "
-                "values, but some that are nearly theirs, were not all looked at: their leakage is at least what is "
-                f"told, and at most {level(most)}"
+                f"adversary '{name}': for {left:,} of {counted(people.count, 'person')}, records that hold none of "
+                "their values, but some that are near, were not all looked at: their leakage is at least what is "
+                f"shown, and at most {level(most)}"
             )
     return notes
 

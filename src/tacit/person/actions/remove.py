@@ -73,8 +73,8 @@ def person_remove(
     if letters is not None and len(asked) < len(steps):
         names = listed([f"'{step.source}'" for step in steps if step.source in own])
         notes.append(
-            f"no letter to {names}: an address book or mailbox is taken for one's own, where nobody has to be asked; "
-            "if it is somebody else's, say law or remove of the source"
+            f"no letter to {names}: an address book or mailbox is taken to be your own, where nobody has to be asked; "
+            "if it is somebody else's, give the source a law or remove"
         )
     written = _written(inquiry, loaded, asked, letters) if letters is not None else ()
     return PersonRemoveResult(

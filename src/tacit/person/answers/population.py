@@ -125,8 +125,8 @@ def _tops(result: PersonPopulationResult) -> Sequence[doc.Section]:
         return ()
     ordered = sorted(result.top_sources.items(), key=lambda item: -item[1])
     chart = doc.Bars(
-        "Share of persons of whom it gives most away",
-        "Share of persons of whom it gives most away",
+        "Share of people about whom it gives away most",
+        "Share of people about whom it gives away most",
         [doc.BarRow(source, (doc.Bar("", persons / max(1, result.persons)),)) for source, persons in ordered],
         unit="probability",
     )

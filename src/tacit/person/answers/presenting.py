@@ -239,7 +239,7 @@ def _telling(held: Sequence[Held]) -> list[doc.Block]:
     left = sentence(" {} left out.", doc.Count(rest, "smaller one")) if rest else ""
     words = "To the right: without it the leakage would be lower. To the left: it misleads the adversary."
     return [
-        doc.Heading("What tells, and what misleads", where="page"),
+        doc.Heading("What gives away, and what misleads", where="page"),
         doc.Paragraph(sentence("{}{}", words, left), "note", where="page"),
         doc.Figure(doc.SignedBars("Contribution to the leakage", rows, unit="part")),
     ]
@@ -252,7 +252,7 @@ def _trace(finding: Finding, sources: Sequence[str]) -> list[doc.Block]:
         told = f"One record, unmerged: {doc.listed(members)}." if members else "No record holds any of it."
         return [heading, doc.Paragraph(told)]
     if not joins:
-        told = f"Joined as somebody else's clusters say: {doc.listed(members, limit=40)}."
+        told = f"Joined by clusters that were made elsewhere: {doc.listed(members, limit=40)}."
         return [heading, doc.Paragraph(told)]
     agree = ": they agree on the labels named, on their own or through what they had been merged with"
     told = agree if any(one.labels for one in joins) else ""

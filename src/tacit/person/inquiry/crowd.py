@@ -24,8 +24,8 @@ def crowd_note(inquiry: Inquiry) -> list[str]:
     true = [(label, labels[label].meant(value)) for label, value in reference if label in spec.quasi_identifiers]
     k, by = alike(people, true), listed(spec.quasi_identifiers)
     if not k:
-        return [f"k = 0: no person of {spec.references.name} could be this one by {by}"]
+        return [f"k = 0: judging by {by}, no person in {spec.references.name} could be this one"]
     return [
-        f"k = {k:,}: so many of the {counted(people.count, 'person')} in {spec.references.name} could be this one by "
-        f"{by}; k says how large the crowd is, the leakage how much is known"
+        f"k = {k:,}: judging by {by}, this many of the {counted(people.count, 'person')} in {spec.references.name} "
+        "could be this one; k says how large the crowd is, the leakage how much is known"
     ]

@@ -82,7 +82,7 @@ def _believed(plan: DecoyPlan, loaded: Near, inquiry: Inquiry) -> list[str]:
         ]
         leakages += [loaded.what_if(place).with_records(whole) for place in range(len(loaded.adversaries))]
     return [
-        "the plan takes what is false in a decoy for certain, and what links it for as certain as it is held now; if a "
+        "the plan assumes that the false part of a decoy is believed, and the part that links it as much as now; if a "
         f"decoy were believed as a whole, or doubted as a whole, the worst leakage could be {level(max(leakages))}"
     ]
 

@@ -52,7 +52,7 @@ def _step(step: Step) -> str:
     if isinstance(step, TrueClusters):
         return "joins the records that somebody who knows the truth recognises"
     assert isinstance(step, SplinkClusters)
-    return f"joins records that Splink takes for one person with probability {step.threshold:g} or more"
+    return f"joins records that Splink takes to be one person's with probability {step.threshold:g} or more"
 
 
 def unseen_note(adversaries: Sequence[Adversary], what: str) -> list[str]:
@@ -75,7 +75,7 @@ def fitted_once(spec: Adversary) -> list[str]:
     if not any(isinstance(step, LikelyClusters) for step in spec.steps):
         return []
     return [
-        f"what is left without a source or after an action is measured with the pairs that {spec.name} took for "
-        "likely with everything there, so that every command says the same: fitted anew without it they may be "
-        "others, and the leakage larger or smaller"
+        f"what is left without a source or after an action is measured with the pairs that {spec.name} found likely "
+        "while everything was there, so that every command says the same; fitted again without it, the pairs may "
+        "differ, and the leakage may be larger or smaller"
     ]

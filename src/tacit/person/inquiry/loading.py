@@ -99,8 +99,8 @@ def near(
         rids = sorted(_closed(works, needed))
         if len(rids) > MOST_LOADED:
             raise DataError(
-                f"{len(rids):,} records are joined with the person or the records in question, too many to ask what "
-                "would be if: make the rules of the adversaries stricter, or ask about some of them"
+                f"{len(rids):,} records are joined with the person or the records in question, too many for a what-if "
+                "question: make the rules of the adversaries stricter, or ask about fewer adversaries"
             )
     adversaries = [work.adversary(rids, more=[int(record.name) for record in more]) for work in works]
     return Near(rids, pool.numbered(rids), adversaries, subject, tuple(dict.fromkeys(notes)))
@@ -116,7 +116,7 @@ def _hot(work: Grouped, subject: Subject, notes: list[str]) -> set[int]:
     if count < len(hot):
         notes.append(
             f"adversary '{work.spec.name}': {int(total[-1]):,} records hold something of the person; those that can "
-            f"leak {hot.ceiling(count):.3f} at most were not looked at, so that a smaller leakage is not told from it"
+            f"leak at most {hot.ceiling(count):.3f} were not examined, so a smaller leakage may really be that large"
         )
     return set(work.members(hot.clusters[:count].tolist()))
 

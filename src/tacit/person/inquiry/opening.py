@@ -248,8 +248,8 @@ def _undescribed(case: Case, labels: tuple[str, ...]) -> list[str]:
     for label in sorted(true.difference(labels)):
         if near := get_close_matches(label, others, n=1, cutoff=0.75):
             notes.append(
-                f"the person has '{label}', which no record has, and records have '{near[0]}', which the person has "
-                "not: if they are the same, write them alike"
+                f"the person has '{label}', which no record has, and records have '{near[0]}', which the person does "
+                "not have: if they are the same, give them the same name"
             )
     return notes
 

@@ -135,7 +135,7 @@ def _table(source: Source, forms: Mapping[str, NamedForm]) -> _Opened:
 
 def _long_table(source: Source, forms: Mapping[str, NamedForm]) -> _Opened:
     rows, names, unsure = long_records(table_of(source.path, source.format), source)
-    alone = [f"source '{source.name}': no column says which record a fact is in: all are taken for one person's"]
+    alone = [f"source '{source.name}': no column says which record a fact is in: all are taken to be one person's"]
     notes = [*_recoded(source), *(alone if names is None else ()), *_unsure(source, unsure)]
     return _Opened(replace(rows, forms=forms), names if names is None else _distinct(names), notes)
 
