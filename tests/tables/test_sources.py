@@ -136,7 +136,7 @@ ODD_FILES = ["t.csv", "t.parquet", "t.jsonl", "t.arrow"]
     ("engine", "name"),
     [
         *(("duckdb", name) for name in few(ODD_FILES, 2)),
-        *(pytest.param("spark", name, marks=pytest.mark.spark) for name in few(ODD_FILES)),
+        *(pytest.param("spark", name, marks=[pytest.mark.spark, pytest.mark.long]) for name in ODD_FILES),
     ],
 )
 def test_a_column_may_be_called_anything_and_its_release_has_the_same_columns(request, tmp_path, engine, name):

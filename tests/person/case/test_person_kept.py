@@ -43,9 +43,10 @@ def test_the_same_question_is_answered_at_once_and_another_is_not(case: Path, mo
     first = tacit.person_audit(case)
     assert tacit.person_audit(case) == first
     assert len(opened) == 1
-    for other in ({"show_values": True}, {"adversary": "reads"}, {"fail_above": 0.1}, {"watch": True}, {"watch": True}):
+    others = [{"adversary": "reads"}, {"watch": True}, {"watch": True}, {"show_values": True}, {"fail_above": 0.1}]
+    for other in others[: many(2, 5)]:
         tacit.person_audit(case, **other)
-    assert len(opened) == 6
+    assert len(opened) == 1 + many(2, 5)
 
 
 @pytest.mark.parametrize("changed", ["zips.csv", "shop.csv", "case.yaml", "code", "answer"][: many(2, 5)])
