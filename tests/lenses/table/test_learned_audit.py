@@ -108,6 +108,7 @@ def test_the_riskiest_values_come_first_with_intervals_and_a_column(audited: Aud
         assert value.posterior == pytest.approx(value.prior * math.exp(value.log_lift))
         assert value.says_most == max(value.contributions, key=lambda term: abs(term[1]))[0]
         assert set(value.values) == {"age", "ward", "district", "income"}
+    assert values
     assert {value.says_most for value in values} <= {"ward", "income"}
 
 

@@ -74,7 +74,7 @@ def test_whatever_it_depends_on_makes_it_anew(case: Path, monkeypatch: pytest.Mo
 def test_few_records_and_a_case_that_wants_no_index_keep_none(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case.write_text(f"{CASE}index: false\n")
     tacit.person_audit(case)
-    monkeypatch.setattr(wide, "MANY", 100)
+    monkeypatch.setattr(wide, "MANY", 4)
     case.write_text(CASE)
     tacit.person_audit(case)
     assert not (case.parent / ".tacit").exists()

@@ -285,6 +285,7 @@ def test_the_papers_dip_for_a_name():
     assert set(found.record.confidences) == {("N", "Alice"), ("P", "123"), ("C", "999")}
     assert found.members == (0, 1)
     assert found.leakage == pytest.approx(6 / 7)
+    assert found.links
     assert {frozenset((link.left, link.right)) for link in found.links} <= {
         frozenset(p) for p in [(0, 1), (0, 3), (1, 3)]
     }
