@@ -13,7 +13,7 @@ import pytest
 from places import ROOT
 from tables_of_people import clinic, write_csv
 from tacit import CheckResult
-from tacit.release.policy.lines import RULES, CheckedSource, PolicyCheck
+from tacit.release.policy.lines import CheckedSource, PolicyCheck
 
 Tacit = Callable[..., tuple[int, str, str]]
 POLICY = 'secret = "illness"\nepsilon = {epsilon}\nleast = 5\n'

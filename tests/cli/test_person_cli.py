@@ -143,7 +143,7 @@ def test_decoys_are_false_in_allowed_labels_alone(run: Run, case: str) -> None:
 
 
 @pytest.mark.parametrize("name", few(["rows.csv", "rows.parquet"]))
-def test_a_population_writes_a_row_a_person(run: Run, case: str, name: str) -> None:
+def test_a_population_writes_one_row_per_person(run: Run, case: str, name: str) -> None:
     code, out, err = run("person", "population", case, "--adversary", "looks up", "-o", name, "--format", "json")
     assert (code, err) == (0, "")
     if name.endswith(".csv"):

@@ -131,7 +131,7 @@ def test_importing_the_tables_loads_no_engine():
     assert done.stdout.strip() == "[]"
 
 
-def test_spark_that_is_not_there_is_told(monkeypatch):
+def test_missing_spark_is_reported(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark.errors", None)
     with pytest.raises(EngineError, match="Spark is not installed"):
         open_table(pa.table({"a": [1]}), engine="spark")

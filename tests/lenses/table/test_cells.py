@@ -285,7 +285,7 @@ def test_a_next_batch_is_told_in_the_same_words_and_keeps_its_own_bound(folder: 
 
 
 @pytest.mark.long
-def test_one_level_a_column_is_one_level_in_every_record(folder: Path, tmp_path: Path) -> None:
+def test_one_level_per_column_is_one_level_in_every_record(folder: Path, tmp_path: Path) -> None:
     protect(folder / "stays.csv", secret=SECRET, epsilon=1.0, recode="global", out=tmp_path / "r")
     code = read_code(tmp_path / "r")
     assert code is not None

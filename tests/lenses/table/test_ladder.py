@@ -92,7 +92,7 @@ def test_people_are_counted_as_by_hand() -> None:
     assert found.rungs[0].found == 0
 
 
-def test_of_what_may_be_known_people_are_alone_on_that() -> None:
+def test_people_are_alone_on_the_columns_that_may_be_known() -> None:
     columns = {**clinic(300), "room": [str(at) if at < 30 else "hall" for at in range(300)]}
     found = ladder(Question(pa.table(columns), secret="illness", known=("room",)), epsilons=(0.5,))
     assert found.original.found == pytest.approx(100)
