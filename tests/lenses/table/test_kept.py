@@ -502,7 +502,7 @@ def test_tables_and_their_samples_say_the_same() -> None:
     assert one == replace(other, information=replace(other.information, kind="exact"))
 
 
-def test_of_a_drawn_release_the_channel_says_what_is_told(tmp_path: Any) -> None:
+def test_the_channel_of_a_drawn_release_says_what_is_told(tmp_path: Any) -> None:
     from tacit import protect
 
     original = open_table(pa.table(clinic(1500)))
