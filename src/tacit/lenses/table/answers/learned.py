@@ -26,7 +26,8 @@ def _leaks(found: LearnedFindings) -> doc.Section:
     if found.reason:
         blocks.append(doc.Paragraph(found.reason, "note", label="Why this estimator"))
     if found.candidates:
-        columns = ("Tried", sentence(">Loss on held-out records\n({} per record; lower is better)", doc.UNIT), ">Weight")
+        loss = sentence(">Loss on held-out records\n({} per record; lower is better)", doc.UNIT)
+        columns = ("Tried", loss, ">Weight")
         prior = (doc.Cell("the prior alone", style="quiet"), doc.Nats(found.prior_log_loss, unit=False), "")
         rows = [(c.title, doc.Nats(c.log_loss, unit=False), doc.Number(c.weight)) for c in found.candidates]
         blocks.append(doc.TableBlock(columns, [*rows, prior]))

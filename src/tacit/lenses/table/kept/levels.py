@@ -24,7 +24,7 @@ _ANY, _ANY_BUT = ("any", "any number", "any date", "*"), "any but "
 _MISSING = ("missing", "(missing)")
 _OTHER = "another value"
 _OR = re.compile(r' or (?=(?:[^"]*"[^"]*")*[^"]*$)')
-# What a range looks like, which groups of the pattern are its two ends (0: open), and whether the upper end is included.
+# What a range looks like, which groups of the pattern are its two ends (0: open), and whether the upper one is included.
 _RANGES = tuple(
     (re.compile(pattern), low, high, closed)
     for pattern, low, high, closed in (
@@ -205,7 +205,7 @@ def _unquoted(text: str) -> str:
 
 
 def _place(column: ColumnValues, text: str) -> int | None:
-    """The code of the value that is written like this. Columns of numbers look it up in ``written``."""
+    """The code of the value that is written like this. Numbers are read and not looked up, except for dates."""
     if column.numeric:
         return column.written.get(text)
     place = int(np.searchsorted(column.values, text)) if len(column.values) else 0

@@ -52,7 +52,7 @@ class ReleasedColumn:
 
     @cached_property
     def shares(self) -> Floats:
-        """How often each value occurs, and last how often it is missing, as a reader works it out from the release only.
+        """How often each value occurs, and last how often none does, as a reader works it out from the release only.
 
         Every level is divided among its values by the shares so far, which are equal at first; then the shares are
         counted again (expectation maximisation). Which values exist, and whether any is missing, is taken as known.
