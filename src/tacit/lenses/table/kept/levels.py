@@ -24,7 +24,7 @@ _ANY, _ANY_BUT = ("any", "any number", "any date", "*"), "any but "
 _MISSING = ("missing", "(missing)")
 _OTHER = "another value"
 _OR = re.compile(r' or (?=(?:[^"]*"[^"]*")*[^"]*$)')
-# What a range looks like, which groups of the pattern are its two ends (0: open), and whether the upper one is included.
+# What a range looks like, which groups of the pattern are its ends (0: open), and whether the upper end is included.
 _RANGES = tuple(
     (re.compile(pattern), low, high, closed)
     for pattern, low, high, closed in (

@@ -65,7 +65,7 @@ class AtomRanges:
     def tails(self, shares: Floats) -> tuple[TailMeans, TailMeans]:
         """How far below the lowest and above the highest edge numbers lie on average, if an end is open.
 
-        If the lowest edge is not negative, all numbers are assumed to be positive.
+        If the lowest edge is not negative, no number is assumed to be.
         """
         first, last = float(self.high[0]), float(self.low[-1])
         least = max(self.least, 0.0) if first >= 0 else self.least

@@ -57,7 +57,7 @@ def guessed_columns(
     Guarantees
     ----------
     At most 50,000 rows are read. A likely secret is guessed from the name, or from values that look like codes of
-    illnesses, and the reason says which. No value that fewer than ten of these rows have is in the result.
+    illnesses, and the reason says which. No value that fewer than ten records have is in the result.
     """
     progress("looking at the columns", None)
     table = source if isinstance(source, Table) else open_table(source, engine=engine, memory=memory)
