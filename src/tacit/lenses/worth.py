@@ -31,7 +31,7 @@ def use_told(column: str, use: Codes, family: Family, records: BenchRecords) -> 
 def use_tile(use: CodedUse) -> doc.Tile:
     """How well the use is predicted, next to what the originals allow."""
     beside = sentence("{} from the originals, {} without looking", doc.Share(use.before), doc.Share(use.prior))
-    return doc.Tile(f"{use.column} told right", doc.Share(use.after), beside)
+    return doc.Tile(f"{use.column} predicted right", doc.Share(use.after), beside)
 
 
 def kept_section(
@@ -49,9 +49,9 @@ def kept_section(
         lines.append(sentence(words, kept=doc.Share(1 - words_masked)))
     if topics is not None:
         words = (
-            "Two words of a topic have a coherence of {told} (NPMI): 0 if they stand in one post as often as chance "
-            "has it, 1 if always together, −1 if never; the same words dealt to topics at random have {chance}. Of a "
-            "post's own words, of those that tell topics, {kept} are among the words of its topic."
+            "Two words of a topic have a coherence of {told} (NPMI): 0 if they share a post as often as chance would "
+            "have it, 1 if always, −1 if never; the same words dealt to topics at random have {chance}. Of those words "
+            "of a post that tell topics apart, {kept} are among the words of its topic."
         )
         coherence, chance = coherence_words(topics)
         lines.append(sentence(words, told=coherence, chance=chance, kept=doc.Share(topics.words_kept)))
@@ -82,4 +82,4 @@ def check_of_worth(name: str, found: Any, told: Any) -> Check:
         math.isclose(getattr(found, each.name), getattr(told, each.name), rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)
         for each in fields(found)
     )
-    return Check(name, alike, "measured again" if alike else "measured again, and other than certified")
+    return Check(name, alike, "measured again" if alike else "measured again, and not as certified")

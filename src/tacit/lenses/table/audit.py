@@ -134,7 +134,7 @@ def _of_all(result: AuditResult, asked: TableQuestion, sampled: str) -> AuditRes
     secrets = Symbols(counts.columns, counts.levels, counts.codes).labels()
     total = float(counts.weight.sum())
     missing = len(counts.records) - len(result.secrets)
-    lacking = [f"{missing:,} values of the secret are in none of the records looked at"] if missing else []
+    lacking = [f"{missing:,} values of the secret do not occur in these records"] if missing else []
     return replace(
         result,
         source=replace(result.source, records=int(counts.records.sum()), weighted_total=total),

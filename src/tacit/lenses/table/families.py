@@ -53,12 +53,14 @@ def table_families(random_state: int) -> tuple[Family, ...]:
     return (
         Family(
             "trees",
-            "boosted trees over every column; of few records they learn little",
+            "boosted trees over every column; from few records they learn little",
             _same,
             partial(_trees, random_state),
         ),
-        Family("linear", "adds up what every column says by itself; no two together", _same, _linear),
-        Family("lookup", "remembers the secrets of exactly this row; nothing of one it never saw", _same, _lookup),
+        Family("linear", "adds up what every column says by itself, not what two say together", _same, _linear),
+        Family(
+            "lookup", "remembers the secrets of exactly this row; knows nothing of rows it never saw", _same, _lookup
+        ),
         LINKAGE,
     )
 

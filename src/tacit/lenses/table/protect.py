@@ -182,7 +182,7 @@ def _refuse_with_rules(requests: Sequence[Request], *, in_cells: bool) -> None:
     """What the rules settle may not be set again, whatever the value: an epsilon of 0 counts, too."""
     words = (
         "the rules settle secret, released, bins, all epsilons, delta, mechanism, replacement, confidence, estimator "
-        "and all that is said of cells: leave out {name} with {rules}"
+        "and everything about cells: leave out {name} with {rules}"
     )
     settled = {*_SETTLED, "least"} if in_cells else {*_SETTLED}
     for name, value in given(requests).items():

@@ -131,9 +131,9 @@ def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
     if certificate.keeps is not None and certificate.keeps.use:
         notes.append("how well the release predicts columns was not computed again: that takes other models")
     if against and release.rules is None and certificate.mechanism.replacement != IN_CELLS:
-        notes.append(f"rows and cells unchanged were not checked: it takes {PRIVATE}/{RULES}")
+        notes.append(f"rows and cells unchanged were not checked: that takes {PRIVATE}/{RULES}")
         if certificate.output.channel_sha256 is not None:
-            notes.append(f"whether {CHANNEL} is what was done was not checked: it takes {PRIVATE}/{RULES}")
+            notes.append(f"whether {CHANNEL} is what was done was not checked: that takes {PRIVATE}/{RULES}")
     return tuple(notes)
 
 
@@ -283,7 +283,7 @@ def _checks_of_channel(release: TableRelease, rows: RowComparison) -> list[Check
         return []
     right = channel_made(rows.original, rules, release.certificate.file.least)
     alike = right is not None and right.agrees(PublishedChannel.load(path))
-    return [Check("channel is that of the rules", alike, "computed again" if alike else "another comes out")]
+    return [Check("channel is that of the rules", alike, "computed again" if alike else "a different one comes out")]
 
 
 def _checks_of_claims(release: TableRelease, rows: RowComparison) -> list[Check]:

@@ -40,8 +40,8 @@ def keeping_section(keeps: ReaderKeeps, nowhere: Sequence[str] = ()) -> doc.Sect
     named = _uses(keeps) if keeps.uses == "named" else ()
     words = () if len(keeps.columns) <= _FIRST else (doc.Paragraph(keeping_words(keeps)),)
     warning = (
-        f"Not told at all, the same in every row: {doc.listed(nowhere, limit=_FIRST)}. What is kept of them, other "
-        "columns tell."
+        f"Not told at all, the same in every row: {doc.listed(nowhere, limit=_FIRST)}. What is kept of them comes "
+        "from other columns."
     )
     empty = doc.Paragraph(warning, "warning")
     blocks = (*words, *((empty,) if nowhere else ()), _columns(keeps), *named)
@@ -116,7 +116,7 @@ def _uses(keeps: ReaderKeeps) -> tuple[doc.Block, ...]:
         words = "What the release predicts was not tried, because it has more than {} columns: name some with {use}."
         return (doc.Paragraph(sentence(words, MOST_IN_TURN, use=Setting("use")), "note"),)
     words = (
-        "Models trained on the release are judged on other, original records, beside models trained on the originals; "
+        "Models trained on the release are judged on other, original records, next to models trained on the originals; "
         "the best of each is shown. AUC: how often it ranks two records correctly, one of each kind. Accuracy: how "
         "often it is right."
     )

@@ -103,7 +103,7 @@ def _calibration_table(points: Sequence[doc.CalibrationPoint]) -> doc.TableBlock
 def _risks(found: LearnedFindings, beside: doc.RiskHistogram, counted: Mapping[float, float]) -> doc.Section:
     by = "models that had not seen the record" if found.trained_on else "the saved model"
     words = (
-        f"Learned risks are by {by}, the columns {resolution(found)}. Counted ones are of the cut columns in the "
+        f"Learned risks are by {by}, the columns {resolution(found)}. Counted ones are for the cut columns in the "
         "sections below: with few records per value they are mostly noise, and biased upwards."
     )
     layers = (doc.Layer("learned (estimate)", found.risk_histogram), doc.Layer("counted (plug-in)", beside, "outline"))

@@ -92,7 +92,7 @@ def _shared(file: WholeFile) -> doc.Tile:
     if not file.holds:
         values = doc.Count(file.values_below, "value")
         asked = sentence("fewest; {} asked, {} below", doc.Count(file.least), values)
-    return doc.Tile("People a value", doc.Count(file.smallest), asked)
+    return doc.Tile("People per value", doc.Count(file.smallest), asked)
 
 
 def mechanism_words(certificate: CountedCertificate) -> Sentence:
@@ -134,7 +134,7 @@ def together_words(composition: papers.LedgerComposition) -> Sentence:
             doc.Nats(each.epsilon),
         )
         if math.isfinite(each.epsilon)
-        else f"no bound of {doc.listed(each.secret)}"
+        else f"no bound on {doc.listed(each.secret)}"
         for each in composition.secrets
     ]
     how = "counted, exact" if composition.exact else "by bound"

@@ -27,7 +27,7 @@ def check_of_people(certificate: CountedCertificate, rules: ReleaseRules | None,
     if found == claimed:
         return Check(name, True, _told(found))
     if rules is None and drawn and found.smallest >= claimed.smallest and found.values_below <= claimed.values_below:
-        return Check(name, None, f"{differ}. What else might have been drawn takes private/rules.json")
+        return Check(name, None, f"{differ}. Seeing what else might have been drawn takes private/rules.json")
     return Check(name, False, differ)
 
 
