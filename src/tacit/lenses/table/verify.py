@@ -337,7 +337,7 @@ def _written_plainly(release: TableRelease, rows: RowComparison, *, again: bool)
 
 
 def _told(code: CellCode | None) -> str | None:
-    """A code as it is published."""
+    """A code in the form in which it is published."""
     return None if code is None else text_of(code.as_told())
 
 

@@ -35,7 +35,7 @@ def checks_of_reader(certificate: CountedCertificate, original: Counted, release
 
 
 def _differences(right: ReaderKeeps, claimed: ReaderKeeps) -> list[str]:
-    wrong = [] if right.rows_used == claimed.rows_used else ["records looked at"]
+    wrong = [] if right.rows_used == claimed.rows_used else ["records measured"]
     if [each.name for each in right.columns] != [each.name for each in claimed.columns]:
         wrong.append("columns")
     for ours, theirs in zip(right.columns, claimed.columns, strict=False):

@@ -213,7 +213,7 @@ def learned(
     table, notes = counted.table, []
     secret, value = records_of(table, np.random.default_rng(random_state))
     if len(value) < table.sum():
-        verb = "learned from" if choice.model is None else "looked at"
+        verb = "learned from" if choice.model is None else "tested on"
         notes.append(f"{verb} {len(value):,} of {table.sum():,.0f} records, drawn at random; all others were scored")
     labels = np.array(labels_of(counted))
     if choice.model is None:

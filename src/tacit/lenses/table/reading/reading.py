@@ -94,8 +94,8 @@ class CellReading:
     def counts(self, column: str) -> tuple[ValueCount, ...]:
         """How many records have each value of a column, or lie in each of its finest ranges.
 
-        There is no estimate if fewer than half as many rows state the value as it would say: the others were
-        generalised because of what they are, often because they are rare, and only the bounds say how many there are.
+        There is no estimate if the rows that state the value are fewer than half of it: the others were generalised
+        because of what they are, often because they are rare, and only the bounds say how many there are.
 
         Guarantees
         ----------
