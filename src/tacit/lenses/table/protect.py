@@ -49,7 +49,7 @@ def protect_table(
     progress: Progress = silent,
 ) -> ProtectResult:
     """Write a release of a table to the directory ``out``; ``tacit.protect`` says what is guaranteed."""
-    # Before a row is read, so that the key cannot depend on the secrets.
+    # Before a row is read, so that the key does not depend on the secrets: only trying many keys could make draws fit.
     key = new_key(making.random_state)
     earlier = None
     if making.rules is None:
@@ -73,8 +73,7 @@ def protect_table(
         asked, proof = in_cells(asked, goal, making, earlier, choice, progress)
     table = counted(asked, progress=progress)
     progress("choosing what to merge", None)
-    by_goal = earlier is None or goal.coded
-    plan = plan_by_goal(table, goal, proof) if by_goal or earlier is None else plan_by_rules(table, earlier)
+    plan = plan_by_goal(table, goal, proof) if earlier is None or goal.coded else plan_by_rules(table, earlier)
     release = CellRelease if goal.coded else CountedRelease
     return _released(release(table, plan, goal.least, key, fingerprint), book, making, out, progress)
 
