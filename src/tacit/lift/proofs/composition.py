@@ -235,8 +235,8 @@ def compose_bounds(
     ----------
     Under the relation named, every log-lift of all releases together is within the bounds returned, with probability
     at least 1 - beta, the sum of the betas of all releases (their claims may fail together or apart). See the top of
-    the module for the proofs. For ``unknown``, without prior and source, the bounds are inf: no others are true. The bounds
-    for two releases ``given secret`` are the best that follow from their epsilons.
+    the module for the proofs. For ``unknown``, without prior and source, the bounds are inf: no others are true. The
+    bounds for two releases ``given secret`` are the best that follow from their epsilons.
 
     Examples
     --------
