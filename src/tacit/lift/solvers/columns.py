@@ -146,7 +146,7 @@ class Pricing:
         return None
 
     def _within(self, rough: Vector, corner: Vector) -> Vector:
-        """The corner itself in a polytope; a round region is met from outside, so corners are shrunk by their excess."""
+        """The corner itself in a polytope; a round region is met from outside, so corners shrink by their excess."""
         over = self.region.beyond(corner)
         shrunk = self._exact(rough, shrink=over) if over > 1 else None
         return self.region.pulled(corner if shrunk is None else shrunk)

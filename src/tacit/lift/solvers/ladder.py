@@ -269,7 +269,7 @@ class MechanismLadder:
         return replace(mixture.spread(labels, types.marginal), bound=0.0 if relaxed is None else relaxed.bound)
 
     def _bound(self, types: Region, mixture: Mixture | None) -> float:
-        """What every mechanism loses, by how sure one can be of a value, by pieces of the region, and by single rows."""
+        """What every mechanism loses, by how sure one can be of a value, by pieces of the region, by single rows."""
         if types.rank == 1:
             # The solver of a single row proves a better bound.
             return 0.0
