@@ -43,8 +43,8 @@ _LARGEST_TANGENT = 2_000
 # Polytopes around a round region, each closer, and how many sets of tight rows their corners may come from.
 _POLYTOPES = 6
 _MOST_SYSTEMS = 2_000
-# Up to the first many values the solver of partitions is asked; up to the second, groups are also tried for tighter
-# bounds, with these shares of the room.
+# Up to the first of these numbers of values the solver of partitions is asked; up to the second, groups are also tried
+# for tighter bounds, with these shares of the room.
 _LARGEST_ASKED = 300
 _LARGEST_RETRIED = 20_000
 _TIGHTER = (0.5, 0.25)
