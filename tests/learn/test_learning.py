@@ -572,10 +572,10 @@ class TestFiles:
 
     def test_a_file_that_builds_strange_things_is_refused(self, tmp_path):
         (tmp_path / "model.tacit").write_bytes(skops.io.dumps(Strange()))
-        with pytest.raises(SourceError, match=r"Strange, which no model"):
+        with pytest.raises(SourceError, match=r"Strange, which no Tacit model"):
             load_model(tmp_path / "model.tacit")
         (tmp_path / "model.tacit").write_bytes(skops.io.dumps(partial(print, "run")))
-        with pytest.raises(SourceError, match=r"which no model"):
+        with pytest.raises(SourceError, match=r"which no Tacit model"):
             load_model(tmp_path / "model.tacit")
 
     @pytest.mark.parametrize("harm", ["cut", "bits", "empty", "other", "json", "deep", "shape", "lacking"])
