@@ -32,7 +32,14 @@ FIRST_LOOK, NEARLY_ALL = 20_000, 0.9
 
 
 class TooManyValues(DataError):
-    """There are more combinations of values, or pairs with secrets, than can be counted one by one."""
+    """There are more combinations of values, or pairs with secrets, than can be counted one by one.
+
+    ``why`` says of what there are more than how many.
+    """
+
+    def __init__(self, message: str, why: str = "") -> None:
+        super().__init__(message)
+        self.why = why
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +92,8 @@ class Counts:
         if len(secrets) * len(symbols) > MAX_CELLS:
             raise TooManyValues(
                 f"{len(secrets):,} secrets x {len(symbols):,} released values are more than {MAX_CELLS:,} cells: "
-                "bin numbers, or leave out columns with many values"
+                "bin numbers, or leave out columns with many values",
+                f"pairs of a secret and a released value than can be counted one by one ({MAX_CELLS:,})",
             )
         if not len(secrets) or not len(symbols):
             raise DataError("there are no records: there is nothing to measure")
@@ -336,5 +344,6 @@ def _too_many(table: Table, columns: list[str]) -> TooManyValues:
     named = ", ".join(f"'{name}'" for name in most)
     return TooManyValues(
         f"the columns of {table.name} have more than {MAX_GROUPS:,} combinations of values: bin or leave out those "
-        f"with most values, {named}"
+        f"with most values, {named}",
+        f"combinations of values than can be counted one by one ({MAX_GROUPS:,})",
     )

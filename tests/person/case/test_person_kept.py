@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tacit
@@ -80,8 +81,36 @@ def test_few_records_and_a_case_that_wants_no_index_keep_none(case: Path, monkey
     assert not (case.parent / ".tacit").exists()
 
 
-def test_a_database_that_waits_for_changes_is_another(tmp_path: Path) -> None:
+@pytest.mark.parametrize("beside", ["shop.sqlite-wal", "shop.sqlite.wal"])
+def test_a_database_that_waits_for_changes_is_another(tmp_path: Path, beside: str) -> None:
     (tmp_path / "shop.sqlite").write_bytes(b"as it was")
     before = kept.seen(tmp_path / "shop.sqlite")
-    (tmp_path / "shop.sqlite-wal").write_bytes(b"new")
+    (tmp_path / beside).write_bytes(b"new")
     assert kept.seen(tmp_path / "shop.sqlite") != before
+
+
+def test_what_duckdb_has_not_yet_taken_in_is_read(case: Path) -> None:
+    import duckdb
+
+    shop = case.parent / "shop.duckdb"
+    with duckdb.connect(str(shop)) as at:
+        at.execute("CREATE TABLE t AS SELECT '1' AS id, 'Alice Archer' AS name, 'x@y.example' AS email")
+    case.write_text(CASE.replace("shop.csv", "shop.duckdb::t"))
+    first = tacit.person_audit(case)
+    # As a process leaves it that was killed.
+    copy = case.parent / "copy.duckdb"
+    copy.write_bytes(shop.read_bytes())
+    with duckdb.connect(str(copy)) as at:
+        at.execute("UPDATE t SET email = 'alice@archer.example'")
+        shop.with_name("shop.duckdb.wal").write_bytes(copy.with_name("copy.duckdb.wal").read_bytes())
+    assert tacit.person_audit(case).rungs[0].leakage > first.rungs[0].leakage
+
+
+def test_adversaries_one_after_the_other_are_as_asked(case: Path) -> None:
+    for named in (iter(["reads"]), ["reads"]):
+        assert [rung.adversary for rung in tacit.person_audit(case, adversary=named).rungs] == ["reads"]
+
+
+def test_an_answer_that_json_cannot_write_is_given_all_the_same(case: Path) -> None:
+    limit = np.float32(0.5)
+    assert tacit.person_audit(case, fail_above=limit).fail_above == limit

@@ -40,7 +40,7 @@ from tacit.lift import Vector, entropy, funnel, risk, shuffles
 from tacit.release.bounds import checked_epsilon
 from tacit.requests import Learning, Look, Question
 from tacit.requests.settings import AnyPath
-from tacit.tables.counting import MAX_CELLS, MAX_GROUPS, TooManyValues, count
+from tacit.tables.counting import MAX_CELLS, TooManyValues, count
 from tacit.tables.symbols import Symbols
 
 RISKIEST = 20
@@ -115,16 +115,18 @@ def _counted(asked: TableQuestion, look: Look, progress: Progress) -> tuple[Coun
     """The table counted; if it has too many combinations, a sample of its records, and the sentence that says so."""
     try:
         return counted(asked, progress=progress), ""
-    except TooManyValues:
+    except TooManyValues as error:
         # Scores are wanted for every record, and those of a sample would be the scores of another table.
         if look.scores is not None:
             raise
+        why = error.why
     rows, secrets = asked.original.row_count(), len(count(asked.table, asked.secret).records)
-    step = max(2, -(-rows // max(1, min(MOST_SAMPLED, MAX_CELLS // secrets))))
-    sample = replace(asked, original=asked.original.every(step), table=asked.table.every(step))
+    # Rows that are spread may be a few more than were asked for.
+    most = max(1, min(rows // 2, MOST_SAMPLED, MAX_CELLS // secrets * 49 // 50))
+    sample = replace(asked, original=asked.original.spread(most), table=asked.table.spread(most))
     found = counted(sample, progress=progress)
-    note = f"There are more combinations of values than can be counted one by one ({MAX_GROUPS:,}): risks and measures "
-    note += f"are of {found.n_records:,} of {rows:,} records, evenly spaced, and who can be found is counted on all."
+    note = f"There are more {why}: risks and measures are of {found.n_records:,} of {rows:,} records, spread over the "
+    note += "table, and who can be found is counted on all."
     return found, note
 
 
@@ -134,7 +136,8 @@ def _of_all(result: AuditResult, asked: TableQuestion, sampled: str) -> AuditRes
     secrets = Symbols(counts.columns, counts.levels, counts.codes).labels()
     total = float(counts.weight.sum())
     missing = len(counts.records) - len(result.secrets)
-    lacking = [f"{missing:,} values of the secret do not occur in these records"] if missing else []
+    values = "value of the secret does" if missing == 1 else "values of the secret do"
+    lacking = [f"{missing:,} {values} not occur in these records"] if missing else []
     return replace(
         result,
         source=replace(result.source, records=int(counts.records.sum()), weighted_total=total),

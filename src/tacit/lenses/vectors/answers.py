@@ -58,7 +58,7 @@ class VectorAuditResult(Result):
     @property
     def largest_risk(self) -> float:
         """Not known about single vectors: in doubt any may be beyond any bound."""
-        return float("inf") if self.verdict == "leak" else 0.0
+        return 0.0 if self.verdict == "no leak detected" else float("inf")
 
     def document(self) -> doc.Document:
         """Who guesses how much right, and along which directions it is told."""

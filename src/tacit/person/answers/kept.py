@@ -26,7 +26,7 @@ FOLDER = ".tacit"
 
 def answer_file(asked: object) -> str:
     """What the file of an answer is called, by what was asked."""
-    return f"answer-{_digest(json.dumps(asked, sort_keys=True))[:32]}"
+    return f"answer-{_digest(json.dumps(asked, sort_keys=True, default=repr))[:32]}"
 
 
 def kept_answer(case: Path, asked: object, kind: type[Answer]) -> Answer | None:
@@ -51,7 +51,11 @@ def written_answer(answer: Any, files: Mapping[Path, object]) -> str | None:
 
     None if it could not be read again as it is.
     """
-    said = json.dumps(asdict(answer))
+    try:
+        said = json.dumps(asdict(answer))
+    except TypeError:
+        # A number of numpy's that was asked about is no number to JSON.
+        return None
     if _read(type(answer), json.loads(said)) != answer:
         return None
     named = {str(path.absolute()): stamp for path, stamp in files.items()}
@@ -61,10 +65,15 @@ def written_answer(answer: Any, files: Mapping[Path, object]) -> str | None:
 def seen(path: Path) -> list[int]:
     """Which file a path leads to, how long it is, and when it was last written to or renamed.
 
-    SQLite writes what is new into a file beside the database, which stays as it was; that file is looked at, too.
+    Databases write what is new into a file beside them, and stay as they were; that file is looked at, too.
     """
-    waiting = path.with_name(f"{path.name}-wal")
-    return [part for one in (path, waiting) if one is path or one.exists() for part in _stamp(one.stat())]
+    return [part for one in (path, *waiting(path)) for part in _stamp(one.stat())]
+
+
+def waiting(path: Path) -> list[Path]:
+    """The files beside a database, SQLite's or DuckDB's, in which changes wait for it."""
+    beside = (path.with_name(f"{path.name}{ending}") for ending in ("-wal", ".wal"))
+    return [one for one in beside if one.exists()]
 
 
 def _stamp(found: os.stat_result) -> list[int]:

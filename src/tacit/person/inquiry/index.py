@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tacit import __version__
 from tacit.errors import TacitError
-from tacit.person.answers.kept import FOLDER, answer_file, written_answer
+from tacit.person.answers.kept import FOLDER, answer_file, waiting, written_answer
 from tacit.person.case.model import Case
 from tacit.person.case.tables import COLUMNS, columns_seen
 from tacit.person.link.attributes import IntArray
@@ -204,7 +204,7 @@ class CaseIndex:
 
 
 def case_index(case: Case) -> CaseIndex | None:
-    """The index of a case; None if it wants none, if not all its sources are files that say when they changed (a SQLite
+    """The index of a case; None if it wants none, if not all its sources are files that say when they changed (a
     database with changes beside it does not), or if the normal form of a label has no name."""
     described = _described(case.labels)
     if not case.index or described is None:
@@ -212,7 +212,7 @@ def case_index(case: Case) -> CaseIndex | None:
     stamps = []
     for source in case.sources:
         path = source.path if source.path.exists() else Path(str(source.path).rsplit("::", 1)[0])
-        if not path.is_file() or path.with_name(f"{path.name}-wal").exists():
+        if not path.is_file() or waiting(path):
             return None
         # However the case was called, it is the same one.
         stamps.append([repr(replace(source, path=source.path.resolve())), stamp_of(path)])
