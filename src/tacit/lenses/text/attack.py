@@ -60,7 +60,7 @@ def attack_text(
     mask = certificate.mask if isinstance(certificate, TextCertificate) else None
 
     def read(rows: Codes) -> tuple[ReadPosts, ReadPosts]:
-        before, after = ([posts[at] for at in rows] for posts in (matched.before, matched.after))
+        before, after = ([texts[at] for at in rows] for texts in (matched.before, matched.after))
         return ReadPosts(before, rows, mask), ReadPosts(after, matched.place[rows], mask)
 
     return attacked(

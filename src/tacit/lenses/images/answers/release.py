@@ -22,7 +22,7 @@ _VACUOUS = "vacuous: publishing the label would keep to it"
 class ImageProtectResult(ReleaseResult):
     """A release of images that was written.
 
-    ``sheet`` holds obfuscated images alone, unless ``private``: then the page is the owner's, and shows originals.
+    ``sheet`` holds only obfuscated images, unless ``private``: then the page is the owner's, and shows originals.
     """
 
     source: ImageFacts
