@@ -80,8 +80,9 @@ def protect_images(
 
     Guarantees
     ----------
-    The directory appears whole or not at all. Unflagged patches are unchanged (PNG and npz), and so is an image that
-    has no other. No label is released that was not asked for. What a single image still gives away is not certified.
+    The directory appears whole or not at all. Unflagged patches are unchanged (PNG and npz): an image without a flagged
+    one is released as it was. No label is released that was not asked for. What a single image still gives away is not
+    certified.
     """
     epsilon = bound.one_epsilon("one patch may add")
     if not (np.isfinite(noise.scale) and noise.scale > 0):
