@@ -24,7 +24,7 @@ Rounding = Literal["nearest", "up", "down"]
 NATS = "nats"
 # A field of a result or a chart that holds nats: it is converted where bits are asked for, and nothing else is.
 Information = Annotated[float, NATS]
-# Of a mapping: what is called epsilon in it holds nats.
+# Marks a mapping in which whatever is called epsilon holds nats.
 EPSILONS = "epsilons"
 
 UNKNOWN = "–"
@@ -122,7 +122,7 @@ def chance(p: float | None) -> str:
 
 
 def digits(value: float | None, significant: int, rounded: Rounding = "nearest") -> str:
-    """So many significant digits and no idle zeros, in plain ASCII, as sentences and certificates write numbers.
+    """A number with ``significant`` digits and no trailing zeros, in plain ASCII, as sentences and certificates do.
 
     Guarantees
     ----------

@@ -72,7 +72,7 @@ def spread(n: int, most: int) -> Codes:
 
 @dataclass(frozen=True)
 class BenchRun:
-    """What every family guesses right among ``tested_on`` records, and how often always guessing the commonest is right.
+    """What every family guesses right among ``tested_on`` records, and how often always guessing the commonest does.
 
     Each record was guessed by models that learned from about ``trained_on`` others.
     """
@@ -126,7 +126,7 @@ def benched_beliefs(
 
 
 def _right(family: Family, records: BenchRecords) -> tuple[Any, Floats | None]:
-    """Which records were guessed right: before, after and retrained, a row each; and the beliefs, if they are stated."""
+    """Which records were guessed right: before, after and retrained, a row each; and the beliefs, if stated."""
     before, after, secret = family.read(records.before), family.read(records.after), records.secret
     middle = before if records.middle is None else family.read(records.middle)
     right = np.zeros((3, len(secret)), dtype=bool)

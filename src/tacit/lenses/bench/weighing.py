@@ -1,4 +1,4 @@
-"""How well adversaries weigh secrets: if 76% have one, a lot can be learned about it without changing the best guess."""
+"""How well adversaries weigh secrets: if 76% have one, much can be learned about it without changing the best guess."""
 
 from __future__ import annotations
 

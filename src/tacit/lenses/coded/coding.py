@@ -137,7 +137,7 @@ def halves(parts: Parts) -> tuple[Codes, Codes]:
 
 
 def adversary_scores(made: CodedRecords) -> tuple[AdversaryScore, ...]:
-    """How much of the secret is guessed from the vectors, from the codes as if they were vectors, and from the codes."""
+    """How often the secret is guessed from the vectors, from the codes as if they were vectors, and from the codes."""
     before, after, again, n = _right(made, made.units.secret)
     return (scored("linear; a table of codes", (before, after, again), of=n),)
 

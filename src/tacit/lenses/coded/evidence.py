@@ -13,7 +13,7 @@ from tacit.release.bounds import LARGEST_EPSILON
 
 # No epsilon is proved: a certificate holds finite numbers.
 UNBOUNDED = LARGEST_EPSILON
-# The share of beta, the chance that the claim is false, spent on epsilon, which hardly feels it; the ceiling has the rest.
+# The share of beta, the chance that the claim is false, for epsilon, which hardly feels it; the ceiling has the rest.
 SHARE_OF_EPSILON = 0.2
 
 
