@@ -126,7 +126,7 @@ class Policy(Request):
     )
 
     def __post_init__(self) -> None:
-        """Check every value, here and for every pattern; that no column has two roles; and that only secrets are cut."""
+        """Check every value, also of every pattern; that no column has two roles; and that only secrets are cut."""
         super().__post_init__()
         self.question(None)
         several = (self, *(self._changed(pattern) for pattern in self.tables or {}))

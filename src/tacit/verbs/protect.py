@@ -72,9 +72,9 @@ def protect(
     source : path, frame, Table or Question
         As in ``audit``.
     *requests : Bound, Making, Learning, Ledgered, Coding, PatchNoise, WordMask
-        Requests that were made already; settings change them.
+        Requests already made; settings change them.
     out : path, optional
-        The directory of the release. Without one it is kept for as long as the result: ``frame()`` gives its data,
+        The directory of the release. Without one, the release lives as long as the result: ``frame()`` gives its data,
         ``save(path)`` puts it where you say.
     **settings
         The fields of these requests and of ``Question``; each class says what they mean.
@@ -82,13 +82,13 @@ def protect(
     Returns
     -------
     ProtectResult, CodedProtectResult, ImageProtectResult or TextProtectResult
-        By what was released, and how.
+        Depending on what was released, and how.
 
     Raises
     ------
     NotCertifiedError
         If the rules of an earlier batch do not keep this one within epsilon, the records are too few for the confidence
-        asked, or all releases of the ledger together would pass the budget. Nothing is written then.
+        asked, or all releases of the ledger together would exceed the budget. Nothing is written then.
 
     Guarantees
     ----------

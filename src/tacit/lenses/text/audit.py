@@ -158,7 +158,7 @@ def read_corpus(
 
 
 def evidence_of_words(corpus: ReadCorpus, *, random_state: int) -> EvidenceApart:
-    """Two exact tests, each held to half of the 5%: do models predict held-out posts, and is any term tied to the secret?
+    """Two exact tests, each held to half of the 5%: do models predict unseen posts, and is any term tied to the secret?
 
     Holm's p-values of the terms would be a third route to the answer; they are not used, so that the level is kept.
     """

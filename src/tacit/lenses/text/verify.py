@@ -147,7 +147,7 @@ def order_of(folder: Path, certificate: TextCertificate) -> Codes | None:
 
 
 def _written_plainly(data: Table, original: Table, certificate: TextCertificate) -> Check:
-    """Whether a file says nothing between its cells (spaces, quotes, metadata): its rows, written again, are its bytes."""
+    """Whether a file says nothing between its cells (spaces, quotes, metadata): rows written again are its bytes."""
     name, like = "file is written plainly", original if original.format == data.format else data
     if sha256_as_written(data, like, certificate.output.file) == certificate.output.sha256:
         return Check(name, True, "every byte is as protect writes it")
