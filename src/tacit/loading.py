@@ -49,7 +49,7 @@ _fences: list[Path] = []
 
 @contextmanager
 def fenced(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Within it, a path that leads out of the folder, by itself or through a link, is refused: here, and by tables."""
+    """Within it, paths that lead out of the folder, directly or through a link, are refused: here, and by tables."""
     _fences.append(Path(os.path.realpath(folder)))
     try:
         yield
@@ -58,7 +58,7 @@ def fenced(folder: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def checked_path(path: str | os.PathLike[str]) -> Path:
-    """A path that a file can have, whether or not there is one; the system's refusal of any other comes too late."""
+    """A path that a file can have, whether or not there is one; for any other the system's error would come too late."""
     try:
         _refuse_outside(path)
         os.lstat(path)
@@ -78,12 +78,12 @@ def _refuse_outside(path: str | os.PathLike[str]) -> None:
 
 
 def is_fenced() -> bool:
-    """Whether paths may not lead out of some folder; then nor may addresses."""
+    """Whether paths are kept inside some folder; remote addresses are then refused as well."""
     return bool(_fences)
 
 
 def without_credentials(address: str) -> str:
-    """An address without user names' passwords and without what follows it, which may open a door, too."""
+    """An address without its password and without its query, which may hold a key, too."""
     parts = urlsplit(address)
     people, at, host = parts.netloc.rpartition("@")
     user = people.partition(":")[0]

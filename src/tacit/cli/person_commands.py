@@ -1,4 +1,4 @@
-"""``tacit person``: how much is known about one person, and what to do. Its commands come from a registry of actions."""
+"""``tacit person``: how much is known about one person, and what to do. The commands come from a list of actions."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def audit(source: Any, *requests: Request, progress: Progress = silent, **settin
 
     Returns
     -------
-    AuditResult, ImageAuditResult or TextAuditResult
+    AuditResult, ImageAuditResult, TextAuditResult or VectorAuditResult
         Depending on the source; for a table without any setting, a ColumnsResult.
 
     Guarantees

@@ -93,9 +93,10 @@ def protect(
     Guarantees
     ----------
     The directory appears whole or not at all. The certificate's attained epsilon is computed on the joint of
-    secret and output, and the release is written only if it is within what was claimed. Rows whose value is neither
-    merged nor mixed are unchanged and in their place, and every released value is one of the table's. What a
-    single image or post still gives away is not certified.
+    secret and output, and the release is written only if it is within what was claimed. With watchdog, subsets and
+    optimal, rows whose value is neither merged nor mixed are unchanged and in their place, and every released value is
+    one of the table's, or missing where it was suppressed. With noise and masks, what a single image or post still
+    gives away is not certified.
     """
     question, bound, making, learning, ledgered, coding, noise, mask = asked(
         PROTECT, source, requests, settings, verb="protect"

@@ -126,7 +126,7 @@ def proved_plan(
 
 
 def paid(bound: CodedBound, tried: int) -> tuple[int, int]:
-    """How many codes the ceiling and epsilon each allow for: one if it was asked, since the order pays for the choice."""
+    """How many codes the ceiling and epsilon each allow for: one if it was asked, as the order pays for the choice."""
     return (tried if bound.ceiling is None else 1), (tried if bound.epsilon is None else 1)
 
 
