@@ -58,7 +58,7 @@ def fenced(folder: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def checked_path(path: str | os.PathLike[str]) -> Path:
-    """A path that a file can have, whether or not there is one; for any other the system's error would come too late."""
+    """A path that a file can have, whether or not there is one; for any other, the system's error comes too late."""
     try:
         _refuse_outside(path)
         os.lstat(path)

@@ -1,4 +1,4 @@
-"""Ctrl-C stops the command within about a second, whatever native code is running."""
+"""Ctrl-C stops the command within a second, whatever native code is running."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class CalibrationPoint:
 
 @dataclass(frozen=True)
 class Strip(Chart):
-    """A value as a dot beside the band that chance gives; ``unit`` is "nats", "probability" or "1"."""
+    """A value as a dot, and the band that chance gives; ``unit`` is "nats", "probability" or "1"."""
 
     title: str
     value: Information

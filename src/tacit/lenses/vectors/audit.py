@@ -69,7 +69,7 @@ def _first_of_each(rows: Floats) -> Codes:
     return np.array([seen.setdefault(row.tobytes(), at) for at, row in enumerate(rows)], dtype=np.int64)
 
 
-def _linear(random_state: int) -> Any:
+def _linear(rows: Floats, codes: Codes, random_state: int) -> Any:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -77,13 +77,18 @@ def _linear(random_state: int) -> Any:
     return make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=500, random_state=random_state))
 
 
-def _trees(random_state: int) -> Any:
+def _trees(rows: Floats, codes: Codes, random_state: int) -> Any:
     from sklearn.decomposition import PCA
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.pipeline import make_pipeline
 
-    trees = HistGradientBoostingClassifier(max_iter=100, early_stopping=True, random_state=random_state)
-    return make_pipeline(PCA(_READ, svd_solver="randomized", random_state=random_state), trees)
+    sizes = np.bincount(codes)[np.unique(codes)]
+    # A tenth is set aside to stop early, and must hold every secret.
+    stops = bool(len(codes) > 10 * (len(sizes) - 1) and sizes.min() > 1)
+    trees = HistGradientBoostingClassifier(max_iter=100, early_stopping=stops, random_state=random_state)
+    if rows.shape[1] <= _READ:
+        return trees
+    return make_pipeline(PCA(min(_READ, len(rows)), svd_solver="randomized", random_state=random_state), trees)
 
 
 def _probed(name: str, make: Any, rows: Floats, codes: Codes, fold: Codes, random_state: int) -> Probe:
@@ -92,10 +97,7 @@ def _probed(name: str, make: Any, rows: Floats, codes: Codes, fold: Codes, rando
     lift, right = np.zeros((len(codes), count)), 0
     for k in range(FOLDS):
         learn, apart = fold != k, fold == k
-        tool = make(random_state)
-        if name == "trees" and rows[learn].shape[1] <= _READ:
-            tool = tool[-1]
-        tool.fit(rows[learn], codes[learn])
+        tool = make(rows[learn], codes[learn], random_state).fit(rows[learn], codes[learn])
         posterior = np.full((int(apart.sum()), count), 1e-12)
         posterior[:, tool.classes_] = np.clip(tool.predict_proba(rows[apart]), 1e-12, 1)
         prior = np.maximum(np.bincount(codes[learn], minlength=count) / learn.sum(), 1e-12)

@@ -26,7 +26,7 @@ _HOLDS: dict[str, dict[str, Any]] = {
     PROGRESS: {"stage": str, "share": float | int | None, "since": float | int, "at": float | int},
     ENDED: {"state": str, "error": dict | None, "seconds": float | int},
 }
-# What the worker wrote to standard error, its exit code, that it was told to stop, and the lock it holds while it lives.
+# What the worker wrote to standard error, its exit code, that it was told to stop, and its lock while it lives.
 SAID, CODE, STOP, ALIVE = "said.txt", "code.txt", "stop", "alive"
 
 
