@@ -179,7 +179,7 @@ def _converted(value: Any, wording: Wording) -> Any:
 
 def _field(owner: Any, name: str, wording: Wording) -> Any:
     item, kind = getattr(owner, name), cast(Hashable, type(owner))
-    # A measure in another unit than nats says so beside its numbers.
+    # A measure in another unit than nats says so in its field ``unit``.
     if name in _marked(kind, NATS) and getattr(owner, "unit", NATS) == NATS:
         return _scaled(item, wording)
     if name in _marked(kind, EPSILONS):
@@ -306,7 +306,7 @@ _NUMBERS = {**_STYLES, "part": part, "signed part": signed_part, "percent": perc
 
 @dataclass(frozen=True)
 class Interval:
-    """Two quantities with a word between them, one where both are told alike; ``kind`` says what limits they are."""
+    """Two quantities with a word between them, or one if both read the same; ``kind`` says what limits they are."""
 
     low: Part
     high: Part

@@ -300,7 +300,7 @@ def _checks_of_labels(
         columns = original.channels * certificate.patch**2
         epsilon, scale = certificate.epsilon, certificate.scale
         delta = patch_delta(flags, codes, epsilon=epsilon, scale=scale, columns=columns)
-        detail = f"delta {delta.largest:g} a patch, from flags, labels, epsilon and scale"
+        detail = f"delta {delta.largest:g} per patch, from flags, labels, epsilon and scale"
         checks.append(Check("bound", delta == certificate.delta, detail))
     return checks
 

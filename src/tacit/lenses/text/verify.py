@@ -171,7 +171,7 @@ def _check_of_estimate(private: Path, certificate: TextCertificate, changes: Dif
         largest, what = float(np.abs(model.terms.log_lift(bags)).max()), "post"
     else:
         largest, what = float(np.abs(model.terms.term_log_lift(bags)).max(initial=0.0)), "word"
-    words = "at most {largest} a {what}, by {folder}/{model}"
+    words = "at most {largest} per {what}, by {folder}/{model}"
     detail = sentence(words, largest=Nats(largest, 4, rounded="up"), what=what, folder=PRIVATE, model=MODEL)
     return Check("estimate", largest <= certificate.epsilon + SLACK, detail)
 
