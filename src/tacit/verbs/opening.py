@@ -1,4 +1,4 @@
-"""Sources that are opened once for a whole verb: those elsewhere, and those whose encoding was said."""
+"""Sources that are opened once for a whole verb: remote ones, and those whose encoding was given."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Asked = Question | VerifyRequest | AttackRequest | CheckRequest
 
 
 def opened(source: Any, asked: Asked, *, pinned: bool = False) -> Any:
-    """The source as a table, if it is to be read once; with ``pinned`` in an order that stays.
+    """The source as a table, if it should be read once; with ``pinned``, in a fixed order.
 
-    A file is left to its lens, unless its encoding was said. What is here is not fetched, whatever was said.
+    A file is left to its lens, unless its encoding was given. A local file is never fetched, whatever was asked.
     """
     if source is None or (asked.encoding is None and not is_elsewhere(source)):
         return source

@@ -55,6 +55,15 @@ def test_vectors_that_tell_nothing_are_not_called_a_leak(tmp_path) -> None:
     assert found.verdict == "no leak detected"
 
 
+@pytest.mark.parametrize("length", [12, 60])
+def test_too_few_vectors_are_not_said_to_hold_no_leak(tmp_path, length) -> None:
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "v.npz", emb=rng.normal(size=(16, length)), gender=np.arange(16) % 2)
+    found = tacit.audit(tmp_path / "v.npz", vector="emb", secret="gender")
+    assert found.verdict == "cannot tell"
+    assert found.headline.startswith("Cannot tell")
+
+
 @pytest.mark.parametrize("format", few(["parquet", "npz", "npy"]))
 def test_a_release_in_codes_hides_the_secret_and_tells_the_use(tmp_path, format) -> None:
     rows, gender, job = embeddings()
