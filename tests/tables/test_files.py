@@ -123,7 +123,7 @@ def test_orc_is_read_and_written(tmp_path):
     write_table(table, tmp_path / "out.orc", like=table)
     assert rows(open_table(tmp_path / "out.orc")) == data.to_pylist()
     (tmp_path / "t.orc").write_bytes(b"ORC and no more")
-    with pytest.raises(SourceError, match="no whole ORC file"):
+    with pytest.raises(SourceError, match="not an intact ORC file"):
         open_table(tmp_path / "t.orc")
 
 

@@ -175,7 +175,7 @@ class Table:
             return self.engine.collected(rows)
 
     def brought(self, columns: Sequence[str]) -> pa.Table | None:
-        """Some columns of all rows, in order, brought to this process once; None if the table is narrow or too large."""
+        """Some columns of all rows, in order, brought to this process once; None if it is not wide, or too large."""
         import pyarrow as pa
 
         if len(self.columns) <= WIDE or not 0 < self.row_count() * len(self.columns) <= MOST_BROUGHT:

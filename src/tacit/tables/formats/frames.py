@@ -44,7 +44,7 @@ def _on_its_own(native: Any, own: type[Engine], asked: Engine) -> tuple[Opened, 
 
 
 def framing(source: Any) -> Callable[[pa.Table], Any]:
-    """A function that turns an Arrow table into the kind of frame ``source`` is; for a file or ``Table`` it stays Arrow.
+    """A function from an Arrow table to the kind of frame that ``source`` is; for a file or ``Table``, it stays Arrow.
 
     The function does not keep a frame in memory alive. It does keep a DuckDB relation or a Spark DataFrame, which says
     where the new frame belongs.

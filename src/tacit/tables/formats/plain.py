@@ -115,9 +115,7 @@ def _note(file: SourceFile, encoding: str) -> str:
     title = _TITLES.get(encoding, encoding.upper())
     if file.encoding or encoding not in ("cp1252", "utf-16-le", "utf-16-be"):
         return f"{file.name} is read as {title}; what is written is UTF-8"
-    words = (
-        "{name} looks like {title} and is read as such; if letters come out wrong, say {setting}; output is UTF-8"
-    )
+    words = "{name} looks like {title} and is read as such; if letters come out wrong, say {setting}; output is UTF-8"
     return sentence(words, name=file.name, title=title, setting=Setting("encoding", "NAME"))
 
 

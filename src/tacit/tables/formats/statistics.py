@@ -188,6 +188,4 @@ def _readable(path: str, refusals: tuple[type[Exception], ...]) -> Iterator[None
         reason = str(error).splitlines()[0] if str(error) else "it is damaged"
         raise SourceError(f"{path} cannot be read as a file of Stata, SPSS or SAS ({reason}): save it again") from error
     except (OverflowError, pa.ArrowInvalid, UnicodeDecodeError, ValueError) as error:
-        raise DataError(
-            f"{path} has a date outside the years 1 to 9999, or a value of another type: fix it"
-        ) from error
+        raise DataError(f"{path} has a date outside the years 1 to 9999, or a value of another type: fix it") from error
