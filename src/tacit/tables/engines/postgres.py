@@ -95,7 +95,7 @@ class _Column:
 
 
 class PostgresEngine(DuckDBEngine):
-    """A table on a server: its rows are streamed to DuckDB for each question, or copied once where their order matters."""
+    """A table on a server: its rows are streamed to DuckDB each time, or copied once where their order matters."""
 
     def __init__(self, address: str, memory: str | None = None) -> None:
         super().__init__(memory)

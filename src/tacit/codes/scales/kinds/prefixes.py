@@ -71,7 +71,7 @@ class PrefixScale(ListedScale):
         return tuple(made)
 
     def _starts(self, size: int) -> NDArray[np.bool_]:
-        """Where the first ``size`` characters are other than those of the code before."""
+        """Where the first ``size`` characters differ from those of the code before."""
         heads = np.array([value[:size] for value in self.values], dtype=object)
         return np.concatenate([[True], heads[1:] != heads[:-1]])
 
@@ -118,12 +118,12 @@ _SHAPE = str.maketrans(
         **dict.fromkeys("abcdefghijklmnopqrstuvwxyz", "a"),
     }
 )
-# Ranges of numbers, such as 18-39, look like codes and are none.
+# Ranges of numbers, such as 18-39, look like codes but are not.
 _RANGE = re.compile(r"9{1,4} ?- ?9{1,4}")
 
 
 def are_codes(values: Sequence[str]) -> bool:
-    """Whether all values share one pattern of letters and digits, of which shorter ones have the beginning."""
+    """Whether all values share one pattern of letters and digits; shorter values have the beginning of it."""
     if not values or not all(_CODE.fullmatch(value) for value in values):
         return False
     shapes = {value.translate(_SHAPE) for value in values}

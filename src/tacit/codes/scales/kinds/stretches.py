@@ -1,4 +1,4 @@
-"""Stretches of time between some starts: what a scale of dates becomes once it is known where it is cut."""
+"""Stretches of time between some starts: what a scale of dates becomes once its cuts are known."""
 
 from __future__ import annotations
 
