@@ -108,7 +108,7 @@ def _absent(value: Any) -> bool:
 
 
 def _with_room(tree: CellTree, sizes: Sequence[int], places: Sequence[Ints]) -> CellTree:
-    """The same cells over more atoms; what is new goes to the right, except for what lies between two of the left."""
+    """The same cells over more atoms; new atoms go right, except for those between two that go left."""
     below, sets = tree.below.copy(), []
     for node in np.flatnonzero(tree.column >= 0).tolist():
         column = int(tree.column[node])

@@ -45,7 +45,7 @@ class Mixer:
     def __init__(self, sizes: Floats, distances: Floats) -> None:
         self._cost = (sizes / sizes.sum())[:, None] * distances
         self._ways = _rank(distances) < _FIRST
-        # With a way to the code in the middle, one code for all is among the answers.
+        # With a way to the central code, a single code for all is among the answers.
         self._ways[:, int(self._cost.sum(axis=0).argmin())] = True
         np.fill_diagonal(self._ways, True)
 
@@ -54,8 +54,8 @@ class Mixer:
 
         Guarantees
         ----------
-        The rules are kept on the counts they were made from, to the rounding of the solver. Nothing is claimed of other
-        people: what is certified is counted on them.
+        The rules are kept on the counts they were made from, up to the rounding of the solver. Nothing is claimed about
+        other people: what is certified is counted on them.
         """
         if (rules.sum(axis=1) > 1e-12).any():
             return None

@@ -40,7 +40,7 @@ class BeginningScale(Scale):
 
     def __post_init__(self) -> None:
         if any(low >= high for low, high in pairwise(self.starts)) or "" in self.starts:
-            raise ArgumentError(f"the beginnings of codes of column '{self.column}' must go up, each only once")
+            raise ArgumentError(f"the beginnings of column '{self.column}' must go up, and each may occur only once")
 
     @property
     def present(self) -> int:

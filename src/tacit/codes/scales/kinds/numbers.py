@@ -53,7 +53,7 @@ class NumberScale(Scale):
         if not np.isfinite([*edges, *ends, *self.centres]).all():
             raise ArgumentError(f"the edges of column '{self.column}' must be finite numbers")
         if any(low >= high for low, high in pairwise(edges)):
-            raise ArgumentError(f"the edges of column '{self.column}' must go up, and each be there once")
+            raise ArgumentError(f"the edges of column '{self.column}' must go up, and each may occur only once")
         if len(self.centres) != len(edges) + 1:
             raise ArgumentError(f"column '{self.column}' needs a centre for each of {len(edges) + 1} atoms")
         if self.whole and not all(float(each).is_integer() and abs(each) < EXACT for each in (*edges, *ends)):

@@ -93,11 +93,11 @@ class PrefixScale(ListedScale):
         return begins and (last + 1 == self.present or self.values[last + 1][:size] != self.values[last][:size])
 
     def _starred(self, head: str) -> str:
-        """The beginning of a code, with a star for each character left out, or one if their number is not the same."""
+        """The beginning of a code, with a star for each character left out, or one if codes differ in length."""
         return f"{shown(head)}{'*' * (self.size_of_code - len(head) if self.size_of_code else 1)}"
 
     def _whole(self, value: str) -> str:
-        """A code that is told to its last character, or as much of it as is told at all."""
+        """A code in full, or as much of it as is ever told."""
         return self._starred(value) if len(value) == self.length != self.size_of_code else shown(value)
 
     def atoms_of(self, values: Sequence[Any]) -> NDArray[np.int64]:
