@@ -105,7 +105,9 @@ def test_headline_claim_page_and_badge_say_that_the_whole_file_is_open(folder: P
     once = protect(folder / "people.csv", out=tmp_path / "once", least=1, **words)
     assert once.certificate.file.holds
     assert str(once).startswith("✓ HOLDS")
-    assert "Read as a whole file it HOLDS: every released value belongs to 1 people or more" in once.certificate.claim
+    whole_file = "Read as a whole file it HOLDS: every released value belongs to 1 person or more (1 required)."
+    assert whole_file in once.certificate.claim
+    assert any(text.startswith("Each row counts as one person.") for text in once.certificate.assumptions)
 
 
 def test_verify_counts_the_people_again_and_its_headline_says_what_holds(folder: Path) -> None:

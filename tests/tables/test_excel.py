@@ -82,7 +82,7 @@ def test_a_damaged_workbook_is_refused_by_name(tmp_path: Path, ending: str, cont
     path = tmp_path / f"bad.{ending}"
     path.write_bytes(content)
     kind = "OpenDocument" if ending == "ods" else "Excel"
-    with pytest.raises(SourceError, match=f"bad.{ending} is no whole {kind} file: save it again$"):
+    with pytest.raises(SourceError, match=f"bad.{ending} is not an intact {kind} file: save it again$"):
         open_table(path)
 
 

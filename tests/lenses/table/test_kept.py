@@ -527,7 +527,7 @@ def test_it_is_stored_and_read_strictly(keeps: ReaderKeeps) -> None:
     assert decoded(ReaderKeeps, stored) == keeps
     with pytest.raises(Damaged, match="between 0 and 1"):
         decoded(ReaderKeeps, stored | {"columns": [{"name": "age", "kept": 1.5, "shift": 0.0}]})
-    with pytest.raises(Damaged, match="nothing was looked at"):
+    with pytest.raises(Damaged, match="there is no column, or no row was used"):
         decoded(ReaderKeeps, stored | {"columns": []})
 
 

@@ -1,4 +1,4 @@
-"""Codes between some beginnings: what a scale of codes becomes once it is known where it is cut."""
+"""Codes between some beginnings: what a scale of codes becomes once its cuts are known."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class BeginningScale(Scale):
 
     def __post_init__(self) -> None:
         if any(low >= high for low, high in pairwise(self.starts)) or "" in self.starts:
-            raise ArgumentError(f"the beginnings of codes of column '{self.column}' must go up, and each be there once")
+            raise ArgumentError(f"the beginnings of column '{self.column}' must go up, and each may occur only once")
 
     @property
     def present(self) -> int:
@@ -95,7 +95,7 @@ def _covers(low: str, high: str, size: int) -> bool:
 
 
 def _filled_up(head: str, like: str, end: int) -> str:
-    """A beginning made as long as another by the first (0) or last (-1) characters of the kinds that the other has."""
+    """A beginning made as long as another, by the first (0) or last (-1) characters of the other's classes."""
     return head + "".join(_class_of(char)[end] for char in like[len(head) :])
 
 
@@ -119,5 +119,5 @@ def predecessor(start: str) -> str | None:
 
 
 def start_between(before: str, code: str) -> str:
-    """The shortest beginning of a code that the code before it, in order, comes before."""
+    """The shortest beginning of a code that sorts after the code before it."""
     return next(code[:size] for size in range(1, len(code) + 1) if before < code[:size])
