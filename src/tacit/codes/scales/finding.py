@@ -166,7 +166,7 @@ def find_scales(
 def beginnings(name: str, texts: Sequence[str], missing: bool) -> BeginningScale:
     """Very many texts in stretches of their order, each with about as many of the texts that were looked at.
 
-    A stretch begins at the shortest beginning near by, and at no whole text: that may be somebody's.
+    A stretch begins at the shortest beginning near by, and at none of these texts as a whole: it may be somebody's.
     """
     ordered = sorted(texts)
     ends = np.linspace(0, len(ordered), 2 * MOST_BEGINNINGS + 1).astype(int)[1:-1]
