@@ -35,6 +35,10 @@ class TooManyValues(DataError):
     """There are more combinations of values, or pairs with secrets, than can be counted one by one."""
 
 
+class TooManyPairs(TooManyValues):
+    """There are more pairs of a secret and a released value, seen or not, than can be held."""
+
+
 @dataclass(frozen=True, eq=False)
 class Counts:
     """How many records have each combination of values that occurs.
@@ -83,7 +87,7 @@ class Counts:
         secrets, s = self.symbols(secret)
         symbols, x = self.symbols(released)
         if len(secrets) * len(symbols) > MAX_CELLS:
-            raise TooManyValues(
+            raise TooManyPairs(
                 f"{len(secrets):,} secrets x {len(symbols):,} released values are more than {MAX_CELLS:,} cells: "
                 "bin numbers, or leave out columns with many values"
             )

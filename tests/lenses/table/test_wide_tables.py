@@ -12,12 +12,15 @@ from tacit.codes.scales import looking
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.kinds.beginnings import BeginningScale
+from tacit.document import silent
 from tacit.errors import DataError
 from tacit.lenses.table import audit as table_audit
 from tacit.lenses.table.findings import column_groups
 from tacit.lenses.table.ladder import suggesting
 from tacit.lenses.table.ladder.guessing import Guesser, guessed_by, most_records
+from tacit.lenses.table.question import ask
 from tacit.lift import shuffles
+from tacit.requests import Look, Question
 from tacit.tables import counting, open_table
 from tacit.tables.symbols import Symbols, in_order
 
@@ -128,3 +131,12 @@ def test_very_many_texts_are_told_in_stretches_of_their_order(monkeypatch) -> No
     assert not set(scale.starts) & set(texts)
     with pytest.raises(DataError, match="too many for groups"):
         find_scales(table, ["code"], {"code": "values"})
+
+
+def test_an_audit_of_some_records_says_which_limit_the_table_is_beyond(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (counting, table_audit):
+        monkeypatch.setattr(module, "MAX_CELLS", 100)
+    rows = {"s": [f"s{at % 12}" for at in range(240)], "x": [f"x{at % 20}" for at in range(240)]}
+    asked = ask(Question(pa.table(rows), secret="s", released=["x"]))
+    _, told = table_audit._counted(asked, Look(), silent)
+    assert told.startswith("There are more pairs of a secret and a released value than can be counted one by one (100)")

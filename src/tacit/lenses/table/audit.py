@@ -40,7 +40,7 @@ from tacit.lift import Vector, entropy, funnel, risk, shuffles
 from tacit.release.bounds import checked_epsilon
 from tacit.requests import Learning, Look, Question
 from tacit.requests.settings import AnyPath
-from tacit.tables.counting import MAX_CELLS, MAX_GROUPS, TooManyValues, count
+from tacit.tables.counting import MAX_CELLS, MAX_GROUPS, TooManyPairs, TooManyValues, count
 from tacit.tables.symbols import Symbols
 
 RISKIEST = 20
@@ -115,15 +115,18 @@ def _counted(asked: TableQuestion, look: Look, progress: Progress) -> tuple[Coun
     """The table counted; where it has too many combinations, some of its records, and the sentence that says so."""
     try:
         return counted(asked, progress=progress), ""
-    except TooManyValues:
+    except TooManyValues as error:
         # A score is asked of every record, and those of a sample would be the scores of another table.
         if look.scores is not None:
             raise
+        pairs = isinstance(error, TooManyPairs)
     rows, secrets = asked.original.row_count(), len(count(asked.table, asked.secret).records)
     step = max(2, -(-rows // max(1, min(MOST_SAMPLED, MAX_CELLS // secrets))))
     some = replace(asked, original=asked.original.every(step), table=asked.table.every(step))
     found = counted(some, progress=progress)
-    told = f"There are more combinations of values than can be counted one by one ({MAX_GROUPS:,}): risks and measures "
+    what = "pairs of a secret and a released value" if pairs else "combinations of values"
+    most = MAX_CELLS if pairs else MAX_GROUPS
+    told = f"There are more {what} than can be counted one by one ({most:,}): risks and measures "
     told += f"are of {found.n_records:,} of {rows:,} records, evenly spaced, and who can be found is counted on all."
     return found, told
 
