@@ -64,7 +64,7 @@ def watched(*, quiet: bool) -> Iterator[Progress]:
         from rich.console import Console
 
         with Console(stderr=True).status("starting") as status:
-            step = _Step()
+            step = _ShownStep()
 
             def draw(stage: str, share: float | None) -> None:
                 step(stage, share)
@@ -73,7 +73,7 @@ def watched(*, quiet: bool) -> Iterator[Progress]:
             yield draw
 
 
-class _Step:
+class _ShownStep:
     """The step that a verb is at, and since when."""
 
     def __init__(self) -> None:
@@ -92,9 +92,9 @@ class _Step:
 
 
 @contextmanager
-def _lines() -> Iterator[_Step]:
+def _lines() -> Iterator[_ShownStep]:
     """A step of which a plain line is written every ten seconds, whether or not the verb comes to say anything."""
-    step, done, begun = _Step(), threading.Event(), time.monotonic()
+    step, done, begun = _ShownStep(), threading.Event(), time.monotonic()
 
     def write() -> None:
         while not done.wait(EVERY):

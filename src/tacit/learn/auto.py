@@ -19,7 +19,7 @@ from tacit.learn.encoding import Features
 MOST_BOOSTED_SECRETS = 8
 # With more records than are many, learners are tried on some of them first, in two parts; those without which the blend
 # loses hardly more (nats a record) are dropped. Deep trees are not: they gain most from more records.
-MANY, TRIED, HARDLY = 20_000, 6_000, 0.001
+MANY, TRIED, HARDLY = 20_000, 8_000, 0.003
 
 
 class AutoLogLift(Blended):
@@ -42,7 +42,7 @@ class AutoLogLift(Blended):
         Number of parts the records are split into; each is scored by models of the others. By default 5, and 3 from
         50,000 records on.
     doubt : bool
-        Prepare intervals: what counted is learned twice again, in worlds whose truth is known, from at most 10,000
+        Prepare intervals: what counted is learned twice again, in worlds whose truth is known, from at most 6,000
         records. With fewer records that takes two to three times as long.
     random_state : int, RandomState or None
     progress : callable, optional

@@ -58,11 +58,14 @@ class ReleaseRules:
         """Which part of what may be known each symbol lies in; None where nothing is."""
         return None if self.code is None else self.code.known_parts(self.symbols)
 
+    @property
+    def as_coded(self) -> bool:
+        """Whether rows are in cells that stay as they are: they were written when the table was coded."""
+        return self.code is not None and not self.treatment.changed.any()
+
     def applied(self, table: Table, key: bytes) -> Table:
         """The rows as they are released, of a table that is cut or coded as the rules ask."""
-        # Cells that stay as they are were written when the table was coded.
-        as_coded = self.code is not None and not self.treatment.changed.any()
-        return table if as_coded else self.treatment.applied(table, self.symbols, key)
+        return table if self.as_coded else self.treatment.applied(table, self.symbols, key)
 
     @classmethod
     def load(cls, path: AnyPath) -> ReleaseRules:

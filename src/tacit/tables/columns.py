@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence, Sized
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,19 +13,29 @@ Kind = Literal["text", "number", "boolean", "time", "other"]
 
 # The hidden column that keeps the order of the rows; no table may have one of this name.
 ROW = "__tacit_row__"
+# More texts than this are written one by one.
+MOST_ENUMERATED = 1 << 16
 
 
 @dataclass(frozen=True)
 class Column:
     """A column: its name, what kind of values it holds and how the engine stores them.
 
-    ``order`` is the order of its values where that is not the order of the values themselves (bins).
+    ``order`` is the order of its values where that is not the order of the values themselves (bins). ``told`` are all
+    texts of a column that was written by Tacit, sorted, if they are not too many to be enumerated.
     """
 
     name: str
     kind: Kind
     dtype: str
     order: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+
+    @classmethod
+    def of_texts(cls, name: str, texts: Iterable[str | None]) -> Column:
+        """A column of these texts and what is missing."""
+        different = sorted({text for text in texts if text is not None})
+        return cls(name, "text", "String", told=tuple(different) if len(different) <= MOST_ENUMERATED else ())
 
 
 def plain_names(columns: Sized) -> list[str]:

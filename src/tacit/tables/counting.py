@@ -207,7 +207,7 @@ def counted_whole(table: Table, columns: Sequence[str], *, look: int) -> None:
 
 def few_combinations(sample: pa.Table) -> bool:
     """Whether many rows of a sample share each combination of values."""
-    return sample.group_by(sample.column_names).aggregate([]).num_rows * SHARED <= sample.num_rows
+    return bool(sample.group_by(sample.column_names).aggregate([]).num_rows * SHARED <= sample.num_rows)
 
 
 def distinct_counts(table: Table, columns: Sequence[str]) -> dict[str, int]:

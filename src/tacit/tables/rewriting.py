@@ -107,8 +107,9 @@ def labelled(table: Table, number: str, texts: Mapping[str, Sequence[str | None]
             raise ArgumentError(f"columns '{taken[name.lower()]}' and '{name}' differ only in case: rename one")
     with table.reading():
         rows = table.engine.labelled(table.rows, number, texts)
-    kept = [Column(each.name, "text", "String") if each.name in texts else each for each in table.columns]
-    added = [Column(name, "text", "String") for name in texts if name not in table.names]
+    written = {name: Column.of_texts(name, words) for name, words in texts.items()}
+    kept = [written.get(each.name, each) for each in table.columns]
+    added = [column for name, column in written.items() if name not in table.names]
     return table.with_rows(rows, [*kept, *added])
 
 

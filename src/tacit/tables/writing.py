@@ -14,7 +14,7 @@ from typing import Any
 
 from tacit.errors import ArgumentError, SourceError
 from tacit.tables.engines.duckdb.connections import reading
-from tacit.tables.engines.duckdb.sql import in_texts
+from tacit.tables.engines.duckdb.sql import enumerated, in_texts
 from tacit.tables.formats import FORMATS, ending_of, written_as
 from tacit.tables.table import Table
 
@@ -56,10 +56,10 @@ def write_table(table: Table, path: str | os.PathLike[str], *, like: Table) -> N
     target = Path(path)
     spooled = table.engine.spooled(table.rows, table.names)
     format = written_as(like.format)
-    # What was enumerated on the way has no label that is not released; an enumeration of somebody else's may.
-    own = [column.name for column in table.columns if column.dtype == "String"] if format.enumerated else []
+    # What Tacit wrote has no label that is not released; an enumeration of somebody else's may.
+    own = {column.name: column.told for column in table.columns if column.told} if format.enumerated else {}
     with table.reading(), spooled as relation, reading(str(target)), os_errors(target):
-        format.write(in_texts(relation, own), target, like)
+        format.write(enumerated(in_texts(relation, own), own), target, like)
 
 
 def refuse_source(source: Any, target: str | os.PathLike[str] | None, what: str) -> None:

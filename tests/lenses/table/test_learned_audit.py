@@ -194,7 +194,7 @@ def test_fresh_records_that_look_like_the_models_own_are_pointed_out(folder: Pat
 
 
 def test_fresh_is_a_word_about_a_saved_model(folder: Path) -> None:
-    with pytest.raises(ArgumentError, match="beside model"):
+    with pytest.raises(ArgumentError, match="with model"):
         audit(folder / "people.csv", secret="illness", estimator="linear", fresh=True)
 
 

@@ -9,6 +9,8 @@ import tacit
 from tacit.lenses.table.certifying import planned
 from tacit.lenses.table.checks import rows
 from tacit.tables import open_table
+from tacit.tables.rewriting import labelled
+from tacit.tables.writing import write_table
 
 
 def test_a_file_is_what_was_counted_only_row_by_row_and_holds_no_text_that_no_row_has(tmp_path, monkeypatch):
@@ -42,3 +44,14 @@ def test_a_file_is_what_was_counted_only_row_by_row_and_holds_no_text_that_no_ro
         column = data.column(name).combine_chunks()
         assert set(column.dictionary.to_pylist()) == set(column.to_pylist())
     assert tacit.verify(out, against=source).verdict == "holds"
+
+
+def test_texts_of_another_engine_are_written_as_the_same_bytes(tmp_path):
+    table = open_table(pa.table({"n": [0, 1, 1, 2, 0, None] * 50}))
+    texts = {"a": ["b", "a", None], "c": [f"{i} of many" for i in (2, 0, 1)]}
+    coded = labelled(table, "n", texts).select(["a", "c"])
+    plain = coded.with_rows(table.engine.of_arrow(coded.sample(["a", "c"], 1_000)), coded.columns)
+    for name, each in (("here", coded), ("there", plain)):
+        write_table(each, tmp_path / f"{name}.parquet", like=table)
+    assert (tmp_path / "here.parquet").read_bytes() == (tmp_path / "there.parquet").read_bytes()
+    assert pq.read_table(tmp_path / "here.parquet").equals(coded.sample(["a", "c"], 1_000))

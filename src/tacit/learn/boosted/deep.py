@@ -85,7 +85,7 @@ class BoostedModel:
         table[-1] = 2**32 - 1
         missing = self.if_missing[here]
         np.bitwise_and.at(table, (-1, tree[missing]), leaves[missing])
-        return cuts, table
+        return np.asarray(cuts, dtype=np.float64), table
 
 
 def _place(cells: Floats, cuts: Floats) -> Codes:
@@ -124,7 +124,9 @@ def train_boosting(
         np.unique(codes[~np.isnan(codes)]).astype(np.int64) for codes in records[learn][:, : int(sum(categorical))].T
     ]
     questions = [_questions(tree, met) for tree in grown]
-    parts = [np.concatenate([found[at] for found, _ in questions]) if grown else _EMPTY[at] for at in range(5)]
+    parts: list[Any] = [
+        np.concatenate([found[at] for found, _ in questions]) if grown else _EMPTY[at] for at in range(5)
+    ]
     values = np.zeros((len(grown), MOST_LEAVES))
     for row, (_, leaves) in zip(values, questions, strict=True):
         row[: len(leaves)] = leaves
@@ -149,7 +151,8 @@ def _questions(tree: Any, met: list[Codes]) -> tuple[tuple[Any, ...], Floats]:
     nodes = tree.nodes
     leaf, children = nodes["is_leaf"].astype(bool), np.stack([nodes["left"], nodes["right"]], axis=1)
     # Leaves are numbered from left to right; of every node the first, and the first after its own.
-    spans, values, waiting = np.zeros((len(nodes), 2), dtype=np.int64), [], [(0, False)]
+    spans, waiting = np.zeros((len(nodes), 2), dtype=np.int64), [(0, False)]
+    values: list[float] = []
     while waiting:
         node, done = waiting.pop()
         if done or leaf[node]:

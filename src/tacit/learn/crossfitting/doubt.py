@@ -22,7 +22,7 @@ from tacit.learn.arrays import Codes, Floats
 from tacit.lift import lower_limit
 
 # In two worlds, and the larger factor is taken: what is wrong in one is wrong for all its records, or right. Aiming at
-# 95% in one of them covered 91 to 99% of eighteen samples whose truth is known, so a little more is aimed at.
+# 95% in one of them covered 91 to 99% of nineteen samples whose truth is known, so a little more is aimed at.
 WORLDS, AIM, USUAL_CONFIDENCE = 2, 0.97, 0.95
 # Fewer records than this of a secret (or without it) at the end of the scale tell by counting alone.
 FEW = 10
@@ -88,7 +88,7 @@ class Doubt:
     misses: Tail
 
     @classmethod
-    def of(cls, prior: Floats, least: Floats, factors: tuple[Floats, float], apart: Floats, secret: Codes) -> Doubt:
+    def of(cls, prior: Floats, least: Floats, factors: Floats, apart: Floats, secret: Codes) -> Doubt:
         """``apart`` is what models said of the training records that they did not see."""
         hit = secret[:, None] == np.arange(len(prior))
         return cls(prior, least, factors, Tail.of(apart, hit), Tail.of(-apart, ~hit))

@@ -157,7 +157,7 @@ class NeuralLogLift(CrossFitted):
         return cls(objective, initial_accumulator=initial_accumulator, **(printed | changes))
 
     def _fold_count(self, records: int) -> int:
-        return min(self.folds, records)
+        return min(int(self.folds), records)
 
     def _cross_fit(self, features: Features, secret: Codes, rng: np.random.Generator) -> None:
         design = self.encoder_.design(features)

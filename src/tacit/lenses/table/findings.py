@@ -75,7 +75,7 @@ def _telling(codes: Codes) -> list[bool]:
     ]
     halves = [np.sum(terms[start::2], axis=0, dtype=np.uint64) for start in (0, 1) if terms[start::2]]
     # A column of one half is told by the other.
-    told = [_all_differ(half) for half in reversed(halves)] if len(halves) > 1 else [False]
+    told = [_all_differ(np.asarray(half)) for half in reversed(halves)] if len(halves) > 1 else [False]
     summed = np.sum(halves, axis=0, dtype=np.uint64)
     return [told[j % 2] or _all_differ(summed - terms[j]) for j in range(len(terms))]
 

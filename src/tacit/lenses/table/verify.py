@@ -227,9 +227,12 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
         # All that the rules of such a release say is published.
         design = None if release.rules is None else release.rules.design
         release = replace(release, rules=rules_in_cells(certificate, rows.original, design))
+    again = _is_made_again(release, rows)
+    if again and release.rules is not None and release.rules.as_coded and certificate.mechanism.weight is None:
+        # The file holds the cells that were counted, and nothing else.
+        release.data.remembered.append(rows.original.counts.by(certificate.released))
     whole = [check_of_people(certificate, release.rules, rows), *_checks_of_channel(release, rows)]
     whole += checks_of_reader(certificate, rows.original, release.data)
-    again = _is_made_again(release, rows)
     plainly = _written_plainly(release, rows, again=again)
     return [*checks, plainly, *_checks_of_rows(release, rows, again=again), *whole]
 

@@ -96,13 +96,19 @@ def written_as_counted(original: Counted, data: Table, rules: ReleaseRules) -> b
 
     Guarantees
     ----------
-    True only if every cell of every row of the data is what the code of the rules makes of the original, and the
-    records of each secret and released value, read in these two files side by side, are those that were counted.
+    True only if every cell of every row of the data, read beside the original, is what the code of the rules makes of
+    it, and if the secrets of these rows, as counted in the original, give the records that the claim rests on.
     """
     question, code = original.question, rules.code
-    as_coded = code is not None and not code.numbers and not rules.treatment.changed.any()
     shown = [name for name in data.names if name not in question.released]
-    if code is None or not as_coded or shown or question.weight is not None or data.row_count() <= FEW_ROWS:
+    if (
+        code is None
+        or not rules.as_coded
+        or code.numbers
+        or shown
+        or question.weight is not None
+        or data.row_count() <= FEW_ROWS
+    ):
         return None
     given, released = question.original, code.columns
     known = counted_before(given, [*question.hidden, *released])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.tables.channels import BUCKET, MISSING, SHIFT_BITS, THRESHOLD, DrawTables, other_name, own_name
-from tacit.tables.columns import ROW
+from tacit.tables.columns import ROW, Column
 from tacit.tables.drawing import BITS, HEX_DIGITS
 from tacit.tables.engines.duckdb.sql import (
     column_type,
@@ -39,8 +39,6 @@ SLOT = "__tacit_slot__"
 DENSE_NUMBERS = 1 << 16
 DENSE_BITS = 1 << 20
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
-# More texts than this are written one by one.
-MOST_ENUMERATED = 1 << 16
 # Codes of several columns are packed into one number below this.
 PACKED = 1 << 62
 
@@ -312,7 +310,8 @@ def labelled(
     """
     import pyarrow as pa
 
-    kinds = [_enumerated(relation, words) for words in texts.values()]
+    told = [Column.of_texts(name, words).told for name, words in texts.items()]
+    kinds = [enumeration(relation, each) if each else "VARCHAR" for each in told]
     lists = constant_lists(relation, [pa.array(words, pa.string()) for words in texts.values()], kinds)
     looked = {name: f"{each}[{identifier(number)}::BIGINT + 1]" for name, each in zip(texts, lists, strict=True)}
     kept = [name for name in relation.columns if name != ROW]
@@ -320,11 +319,6 @@ def labelled(
     return relation.project(
         ", ".join(f"{looked.get(name, identifier(name))} AS {identifier(name)}" for name in columns)
     )
-
-
-def _enumerated(relation: duckdb.DuckDBPyRelation, words: Sequence[str | None]) -> str:
-    different = sorted({word for word in words if word is not None})
-    return enumeration(relation, different) if 0 < len(different) <= MOST_ENUMERATED else "VARCHAR"
 
 
 def valued(

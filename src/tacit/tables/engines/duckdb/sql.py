@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -158,6 +158,15 @@ def enumeration(relation: duckdb.DuckDBPyRelation, labels: Sequence[str]) -> str
         written = f"SELECT unnest({variable(relation, pa.array(labels, pa.string()))})"
     relation.query("tacit_unused", f"CREATE TEMP TYPE {name} AS ENUM ({written})")
     return name
+
+
+def enumerated(relation: duckdb.DuckDBPyRelation, told: Mapping[str, Sequence[str]]) -> duckdb.DuckDBPyRelation:
+    """The relation with columns of text as enumerations of all that they tell; those that are so already stay."""
+    texts = {name for name, kind in zip(relation.columns, relation.types, strict=True) if kind.id == "varchar"}
+    kinds = {name: enumeration(relation, labels) for name, labels in told.items() if name in texts}
+    quoted = ((name, identifier(name)) for name in relation.columns)
+    parts = (f"{each}::{kinds[name]} AS {each}" if name in kinds else each for name, each in quoted)
+    return relation.project(", ".join(parts)) if kinds else relation
 
 
 def column_type(relation: duckdb.DuckDBPyRelation, column: str) -> str:
