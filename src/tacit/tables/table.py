@@ -134,6 +134,13 @@ class Table:
         """This table with other rows; it still knows where it came from."""
         return replace(self, rows=rows, columns=tuple(columns))
 
+    def afresh(self) -> Table:
+        """The table with nothing kept of what was counted, where nobody can tell whether its rows are still the same.
+
+        Files bear a stamp; a frame can be written to in place, and a database by others.
+        """
+        return self if self.stamp is not None else replace(self)
+
     def changed(self, rows: Rows, columns: Sequence[Column], *, same: Iterable[str]) -> Table:
         """This table with other contents: the number and order of rows, and the columns ``same``, are unchanged."""
         if rows is self.rows and tuple(columns) == self.columns:

@@ -24,7 +24,7 @@ from tacit.lenses.table.kept.keeping import kept_of
 from tacit.lenses.table.kept.levels import read_level, read_levels
 from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.tables import kept_of_tables, rows_entropy
-from tacit.lenses.table.kept.values import ColumnValues, ValueGroups
+from tacit.lenses.table.kept.values import ColumnValues, ValueGroups, distinct_numbers
 from tacit.release.codec import Damaged, decoded, encoded
 from tacit.release.kept import AssociationChange, ColumnKept, InformationKept, ReaderKeeps
 from tacit.report.result import Result
@@ -577,3 +577,9 @@ def test_all_is_kept_where_there_was_nothing_to_keep() -> None:
     assert InformationKept(0.0, 0.0, "exact").share == 1.0
     with pytest.raises(ValueError, match="finite"):
         InformationKept(math.inf, 1.0, "exact")
+
+
+def test_a_date_that_python_cannot_hold_is_refused_in_one_line():
+    column = pa.chunked_array([pa.array([0, 3_700_000], pa.int32()).cast(pa.date32())])
+    with pytest.raises(DataError, match="outside the years 1 to 9999"):
+        distinct_numbers(column)

@@ -166,7 +166,8 @@ def find_scales(
 def beginnings(name: str, texts: Sequence[str], missing: bool) -> BeginningScale:
     """Very many texts in stretches of their order, each with about equally many of the sampled texts.
 
-    A stretch begins at the shortest beginning nearby, and never at a whole text: that may be somebody's.
+    A stretch begins at the shortest beginning nearby, and never at one of the sampled texts as a whole: it may be
+    somebody's.
     """
     ordered = sorted(texts)
     ends = np.linspace(0, len(ordered), 2 * MOST_BEGINNINGS + 1).astype(int)[1:-1]

@@ -17,7 +17,7 @@ from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.kinds.listed import ListedScale
 from tacit.codes.scales.kinds.lists import ListScale
 from tacit.codes.scales.kinds.numbers import NumberScale
-from tacit.codes.scales.kinds.prefixes import PrefixScale
+from tacit.codes.scales.kinds.prefixes import PrefixScale, share_pattern
 from tacit.codes.scales.kinds.stretches import StretchScale
 from tacit.codes.scales.kinds.whole import WholeScale
 from tacit.codes.scales.scale import Scale
@@ -95,7 +95,8 @@ def _(scale: ListScale, groups: Ints) -> tuple[Scale, Ints]:
 def _(scale: PrefixScale, groups: Ints) -> tuple[Scale, Ints]:
     starts, new = _runs(scale, groups)
     heads = tuple(start_between(scale.values[at - 1], scale.values[at]) for at in starts.tolist())
-    return BeginningScale(scale.column, heads, scale.size_of_code, scale.has_missing), new
+    size = scale.size_of_code if share_pattern(scale.values) else None
+    return BeginningScale(scale.column, heads, size, scale.has_missing), new
 
 
 @_reduced.register

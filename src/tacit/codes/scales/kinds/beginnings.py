@@ -29,7 +29,7 @@ class BeginningScale(Scale):
     starts : tuple of str
         Beginnings of codes, rising.
     size_of_code : int or None
-        The number of characters of every code; None if they differ.
+        The number of characters of every code, where all have one pattern of letters and digits; else None.
     """
 
     column: str
@@ -59,6 +59,9 @@ class BeginningScale(Scale):
         if after is None:
             return f"{self._starred(low or '')} and after"
         before = predecessor(after)
+        if self.size_of_code is None and before is not None and before[:-1] != after[:-1]:
+            # Before Na* come NA, N and, after Mz*, Mé: of codes of one pattern only, the last before it is Mz*.
+            before = None
         if before is not None and low is not None and before < low[: len(before)]:
             before = None
         if low is None:
@@ -66,8 +69,9 @@ class BeginningScale(Scale):
         if before is None:
             return f"{self._starred(low)} to before {self._starred(after)}"
         shorter = min(len(low), len(before))
-        if low[:shorter] == before[:shorter] and _covers(low, before, shorter):
-            return self._starred(low[:shorter])
+        head = low[:shorter]
+        if head == before[:shorter] and _covers(low, before, shorter) and head not in self.starts[: first - 1]:
+            return self._starred(head)
         if self.size_of_code is None and low.startswith(before):
             # I4* to before J*, and not I4* to I*.
             return f"{self._starred(low)} to before {self._starred(after)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -120,6 +120,11 @@ _SHAPE = str.maketrans(
 )
 # Ranges of numbers, such as 18-39, look like codes but are not.
 _RANGE = re.compile(r"9{1,4} ?- ?9{1,4}")
+
+
+def share_pattern(values: Iterable[str]) -> bool:
+    """Whether letters, small letters, digits and all other characters stand at the same places in all values."""
+    return len({value.translate(_SHAPE) for value in values}) < 2
 
 
 def are_codes(values: Sequence[str]) -> bool:

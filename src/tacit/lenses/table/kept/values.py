@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import DataError
 from tacit.lenses.table.kept.times import days_in, number_of
 from tacit.tables.symbols import level_text
 
@@ -139,5 +140,8 @@ def _distinct(column: pa.ChunkedArray) -> tuple[list[Any], Codes]:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     encoded = column.combine_chunks().dictionary_encode()
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    return encoded.dictionary.to_pylist(), np.asarray(codes, np.int64)
+    try:
+        values = encoded.dictionary.to_pylist()
+    except (OverflowError, ValueError) as error:
+        raise DataError("a date or time is outside the years 1 to 9999: fix it, or make it text") from error
+    return values, np.asarray(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
