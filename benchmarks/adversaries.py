@@ -1,9 +1,9 @@
-"""What an adversary gets from a release: the secret from a row, and a person's row from what is known of the person.
+"""What an adversary gets from a release: the secret from a row, and a person's row from what is known about the person.
 
 A library for cells.py. The adversary of rows is retrained for each release, on what it can have: people outside whose
-secrets it knows, or half of the released people, told their secrets by somebody. The one who links knows some columns
-of a person, keeps the released rows that fit, and reads what they say of the rest; people outside are its control,
-since of them the file cannot tell anything but what is usual.
+secrets it knows, or half of the released people, whose secrets somebody told it. The one who links knows some columns
+of a person, keeps the released rows that fit, and reads what they say about the rest; people outside are its control,
+since the file can tell nothing about them beyond what is usual.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from people_tables import PeopleTable
 from readers import area, auc, fitted
 from readings import Codes, Flags, TableReading, Vector
 
-# So many people are looked for, inside and outside.
+# This many people are looked for, inside and outside.
 LOOKED_FOR = 1_000
-# Candidates that agree so far have told a value.
+# If this share of the candidates agree, they have told a value.
 AGREED = 0.95
 
 
@@ -94,7 +94,7 @@ class _DistinctRows:
 
 
 def _fits(table: PeopleTable, reading: TableReading, people: pd.DataFrame, rows: _DistinctRows) -> Flags:
-    """Which released rows allow all that is known of each person (people x rows)."""
+    """Which released rows allow all that is known about each person (people x rows)."""
     fits = np.ones((len(people), len(rows.first)), dtype=bool)
     for name in table.known:
         column = reading.columns[name]
@@ -104,14 +104,14 @@ def _fits(table: PeopleTable, reading: TableReading, people: pd.DataFrame, rows:
 
 @dataclass(frozen=True)
 class Guessed:
-    """How often the secret is guessed right by what is known of a person alone, and with the file."""
+    """How often the secret is guessed right from what is known about a person alone, and with the file."""
 
     before: float
     after: float
 
 
 def guessed(table: PeopleTable, reading: TableReading) -> Guessed:
-    """The secret of people looked for: by what is known, and by that and what the rows that fit say of the wanted one.
+    """The secret of people looked for: from what is known, and with what fitting rows say about the wanted column.
 
     Both come from models of people outside, P(wanted | known) and P(secret | known, wanted). The file's word on the
     wanted column counts as evidence, against what is usual in the file: a file that says nothing changes nothing.

@@ -1,10 +1,10 @@
-"""``AutoLogLift`` beside scikit-learn's histogram boosting on many records: CPU seconds of ``fit``, and log-loss.
+"""``AutoLogLift`` against scikit-learn's histogram boosting on many records: CPU seconds of ``fit``, and log-loss.
 
     python benchmarks/auto_scale.py                      10^5 records; two, three and five secrets
     python benchmarks/auto_scale.py --sizes 1000000 --secrets 2 --no-intervals
 
 A mixed table of ten columns: categories, numbers, a heavy tail, a point mass, interactions. Both see the same records
-on one thread; log-loss is of 20,000 fresh records, beside that of the true posteriors, which nothing can go below.
+on one thread; log-loss is on 20,000 fresh records, next to that of the true posteriors, which nothing can beat.
 """
 
 from __future__ import annotations

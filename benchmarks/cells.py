@@ -1,4 +1,4 @@
-"""Cells beside what somebody would use instead: what readers keep, what adversaries get, on tables as they are.
+"""Cells against what somebody would use instead: what readers keep, what adversaries get, on original tables.
 
     .venv/bin/python benchmarks/cells.py                           what was not measured yet, then the tables
     .venv/bin/python benchmarks/cells.py --tables adult --ways cells --again
@@ -84,7 +84,7 @@ def measure(table: PeopleTable, way: Way, epsilon: float | None, least: int | No
 
 
 def counted(table: PeopleTable, reading: TableReading, way: Way) -> dict[str, float]:
-    """How many people share what is said of them, and what that says of their secret if it is true of them."""
+    """How many people share what is said about them, and what that says about their secret if it is true of them."""
     sizes = np.bincount(reading.rows)
     shared = sizes[reading.rows]
     found = {"rows": len(sizes), "fewest": sizes.min(), **{f"of fewer than {k}": (shared < k).mean() for k in LEASTS}}
@@ -158,7 +158,7 @@ def _number(found: dict[str, Any], name: str) -> str:
 
 
 def _kept(here: list[dict[str, Any]]) -> list[str]:
-    """What is kept of each column at epsilon 0.5 and the larger least, one line a mechanism."""
+    """What is kept of each column at epsilon 0.5 and the larger least, one line per mechanism."""
     chosen = [each for each in here if each["epsilon"] in (None, 0.5) and each["least"] in (None, LEASTS[0])]
     columns = list(chosen[0]["kept"]) if chosen else []
     if not 0 < len(columns) <= 8:
@@ -184,7 +184,7 @@ def write(section: str) -> None:
 
 
 def stored() -> dict[tuple[Any, ...], dict[str, Any]]:
-    """What was measured, the last word on each."""
+    """What was measured, the latest of each."""
     lines = RESULTS.read_text().splitlines() if RESULTS.exists() else []
     return {tuple(each[key] for key in ("table", "way", "epsilon", "least")): each for each in map(json.loads, lines)}
 

@@ -4,8 +4,8 @@
 
 ``faces``: GENKI-4K, secret smile, use turn of the head, on five splits. ``posts``: 75,946 tweets of two parties, on
 five splits. ``picture``: originals, their codes and noise, one above the other (not for publishing). ``more``: how many
-codes are proved as images get more, on a synthetic enlargement: each face two or four times, with noise and shifts (the
-copies are taken for other people, which they are not: it shows the growth, and proves nothing).
+codes are proved as the number of images grows, on a synthetic enlargement: each face two or four times, with noise and
+shifts (the copies count as other people, which they are not: it shows the growth, and proves nothing).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import tacit
 
 
 def shared(name: str) -> Path:
-    """A file of the shared data, or a word about what is missing."""
+    """A file of the shared data, or a message about what is missing."""
     folder = os.environ.get("TACIT_DATA")
     if folder is None or not Path(folder, name).exists():
         raise SystemExit(f"set TACIT_DATA to the folder that has {name}")

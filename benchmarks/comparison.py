@@ -1,4 +1,4 @@
-"""What other tools say of one table and its releases: Adult, 10,000 people, 7 columns, the secret is sex.
+"""What other tools say about one table and its releases: Adult, 10,000 people, 7 columns, the secret is sex.
 
     .venv/bin/python benchmarks/comparison.py          the tables of docs/comparison.md
 
@@ -24,7 +24,7 @@ AGES = [0, 25, 35, 45, 55, 200]
 
 
 def judged(table: PeopleTable, release: pd.DataFrame) -> dict[str, float]:
-    """What pycanon says of a release with the secret beside it, and what counting says."""
+    """What pycanon says about a release with the secret added, and what counting says."""
     columns = list(table.released)
     beside = release[columns].astype(str).reset_index(drop=True)
     beside["secret"] = table.inside[table.secret].astype(str).to_numpy()

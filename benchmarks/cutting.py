@@ -1,14 +1,14 @@
-"""Cutting a table into cells and whole releases in cells against a bare GROUP BY of the same columns, in one run.
+"""Cutting a table into cells, and whole releases in cells, against a bare GROUP BY of the same columns, in one run.
 
     python benchmarks/cutting.py [--rows 10000000] [--rounds 3] [--kinds few unique]
     python benchmarks/cutting.py --rows 100000000 --rounds 1 --jobs "group by" cut     by hand: the files are large
 
-Two kinds of tables: ``few``, five columns of text with 3,000 combinations; ``unique``, where nearly every row is alone:
-a sum of money, an age, a day, a postcode, a sex. ``cut`` finds levels and cells and counts all records by cell and
-secret; where combinations are many, the cell of every record is found and kept, too (where they are few, it is looked
-up while the release is written). ``protect`` is the whole release: cells, rewriting in order, what readers keep,
-certificate and report. Seconds are the best of all rounds, each job in a process of its own, imports apart; CPU seconds
-are of all threads, and say more on a busy machine.
+Two kinds of tables: ``few``, five columns of text with 3,000 combinations; ``unique``, where nearly every row is
+unique: a sum of money, an age, a day, a postcode, a sex. ``cut`` finds levels and cells and counts all records by cell
+and secret; where there are many combinations, the cell of every record is also found and kept (where there are few, it
+is looked up while the release is written). ``protect`` is the whole release: cells, rewriting in order, what readers
+keep, certificate and report. Seconds are the best of all rounds, each job in a process of its own, without imports; CPU
+seconds are of all threads, and say more on a busy machine.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ JOBS = ["group by", "cut", "protect"]
 
 
 def generate_unique(path: Path, rows: int) -> None:
-    """Eight illnesses that lean on age and sex; income and day make nearly every row unique."""
+    """Eight illnesses that lean on age; income and day make nearly every row unique."""
     import duckdb
 
     path.parent.mkdir(parents=True, exist_ok=True)

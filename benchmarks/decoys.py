@@ -126,7 +126,7 @@ def quality(instances: int, random_state: int = 7) -> None:
 
 
 def strangers(rng: np.random.Generator, size: int) -> list[Record]:
-    """Three records of the person and one of each of so many strangers, with confidences."""
+    """Three records of the person and one of each stranger, with confidences."""
     records = [
         Record([("name", "true"), ("card", "true"), ("address", "1", 0.5)]),
         Record([("name", "true"), ("phone", "true", 0.8)]),

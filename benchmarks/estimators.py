@@ -1,4 +1,4 @@
-"""Estimators of log-lift against the truth, beside the watchdog paper's own estimator.
+"""Estimators of log-lift, and the watchdog paper's own, against the truth.
 
     python benchmarks/estimators.py                      1,000 and 5,000 records, two seeds, then the table
     python benchmarks/estimators.py --sizes 50000 --seeds 1
@@ -98,7 +98,7 @@ def accuracy(lift: NDArray[np.float64], truth: NDArray[np.float64]) -> dict[str,
 
 
 def table(results: list[dict[str, Any]]) -> str:
-    """Markdown, one block a size: means over seeds, estimators down, populations across."""
+    """Markdown, one block per size: means over seeds, estimators down, populations across."""
     lines = []
     for n in sorted({r["n"] for r in results}):
         lines += [
@@ -152,7 +152,7 @@ def main() -> None:
     done = [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
     have = {(r["estimator"], r["sampler"], r["n"], r["seed"]) for r in done}
     if not words.table:
-        # Compiling is not what is measured.
+        # A first fit, so that imports are not measured.
         NeuralLogLift(steps=50, folds=2, random_state=0).fit(np.random.default_rng(0).normal(size=(64, 2)), [0, 1] * 32)
         for n in words.sizes:
             for name in words.estimators:

@@ -1,10 +1,10 @@
-"""What families of adversaries read of releases of images and posts: noise, masks and codes.
+"""What families of adversaries read from releases of images and posts: noise, masks and codes.
 
     TACIT_DATA=... python benchmarks/families.py [noise] [faces] [masks] [manner] [posts]
 
 ``noise``: GENKI-4K, noise on patches. ``faces``: the same in codes. ``masks``: 12,000 tweets of two parties, masked.
-``manner``: the same tweets, those of one party written in another manner (a full stop, small letters), the case of an
-author who is known by style. ``posts``: 20,000 tweets in codes.
+``manner``: the same tweets, with most of one party's in a style of their own (lower case, ending in " ."), the case of
+an author who is known by style. ``posts``: 20,000 tweets in codes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from codes import faces_npz, shared
 
 
 def tweets(folder: Path, most: int, *, manner: bool = False) -> Path:
-    """Some tweets, by chance; with ``manner`` a third of those of one party end and begin otherwise."""
+    """Some tweets, at random; with ``manner`` four in five of one party's are in lower case and end in " ."."""
     path = folder / f"posts-{most}-{manner}.csv"
     text = gzip.decompress(shared("tweets/congress_office_tweets_party.csv.gz").read_bytes()).decode()
     (folder / "all.csv").write_text(text)
@@ -45,7 +45,7 @@ def told(name: str, families: Any, *, prior: float, more: str, start: float) -> 
 
 
 def estimated(name: str, source: Path, folder: Path, **asked: Any) -> None:
-    """A release with noise or masks: what its certificate says of the families."""
+    """A release with noise or masks: what its certificate says about the families."""
     start = time.process_time()
     c: Any = tacit.protect(source, out=folder / name.replace(" ", "-"), random_state=0, **asked).certificate
     share = f", {c.flagged_share:.1%} of patches noised" if c.of_images else f", {c.words_masked:.1%} of words masked"
@@ -53,7 +53,7 @@ def estimated(name: str, source: Path, folder: Path, **asked: Any) -> None:
 
 
 def coded(name: str, source: Path, folder: Path, **asked: Any) -> None:
-    """A release in codes: what families read of it, beside its ceiling."""
+    """A release in codes: what families read from it, next to its ceiling."""
     start = time.process_time()
     out = folder / name.replace(" ", "-")
     c: Any = tacit.protect(source, out=out, random_state=0, **asked).certificate

@@ -1,14 +1,14 @@
-"""``AutoLogLift`` where estimators stumble: beside boosted trees with temperature, and what its intervals cover.
+"""``AutoLogLift`` where estimators stumble: against boosted trees with a temperature, and what its intervals cover.
 
     python benchmarks/harder.py                          all populations, 1,000 records, two seeds
     python benchmarks/harder.py --sizes 5000 --only xor3 rare
     python benchmarks/harder.py --table                  the tables of what was measured so far, also into README.md
 
-Every measurement is one line of benchmarks/harder.jsonl; delete the file to measure anew. Log-loss and RMSE are of
-5,000 fresh records; of pairs that never occur there is no RMSE. The boosted trees are scikit-learn's, as they come,
-fitted to all records; their temperature is the one that loses least on what they say out of three folds. Coverage is
-the share of pairs whose true log-lift is in the 95% interval; "at once" that of records with all secrets in the
-simultaneous ones.
+Every measurement is one line of benchmarks/harder.jsonl; delete the file to measure anew. Log-loss and RMSE are on
+5,000 fresh records; pairs that never occur are not in the RMSE. The boosted trees are scikit-learn's with its defaults,
+fitted to all records; their temperature is the one that loses least on their out-of-fold predictions in three folds.
+Coverage is the share of pairs whose true log-lift is in the 95% interval; "at once" that of records with all secrets in
+the simultaneous ones.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def measure(name: str, n: int, seed: int) -> dict[str, Any]:
 
 
 def table(results: list[dict[str, Any]]) -> str:
-    """Markdown, one block a size: means over seeds, and the least coverage of a seed."""
+    """Markdown, one block per size: means over seeds, and the least coverage of a seed."""
     lines = []
     for n in sorted({r["n"] for r in results}):
         here = [r for r in results if r["n"] == n]

@@ -1,9 +1,9 @@
-"""Populations whose log-lift is known, to hold estimators against the truth.
+"""Populations whose log-lift is known, to compare estimators with the truth.
 
 Each sampler gives records, their secrets and the true log-lift of every pair. ``SAMPLERS`` are five usual ones:
 Gaussians in 2 and 20 dimensions, a mixture with four secrets, a long-tailed discrete value of 200 symbols, and a mixed
 table whose columns interact. ``HARDER`` are what estimators stumble over: interactions that no single column shows,
-point masses amid numbers, heavy tails, thirty secrets, one secret in a thousand, and pairs that never occur.
+point masses among numbers, heavy tails, thirty secrets, one secret in a thousand, and pairs that never occur.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def _apart(
 
 
 def atoms(n: int, rng: np.random.Generator) -> Known:
-    """Two secrets; hours with point masses at 0 and 40, and gains that are 0 for most, amid numbers."""
+    """Two secrets; hours with point masses at 0 and 40, and gains that are 0 for most, among numbers."""
 
     def columns(s: NDArray[np.int64]) -> list[tuple[str, Matrix, Matrix]]:
         at = np.array([[0.15, 0.30, 0.55], [0.35, 0.10, 0.55]])

@@ -34,7 +34,7 @@ def joint() -> Matrix:
 
 
 def chain(n: int, rng: np.random.Generator, *, order: NDArray[np.int64] | None = None) -> KnownPrefixes:
-    """``n`` records; the truth is of prefixes in ``order`` (the columns as they are, unless said)."""
+    """``n`` records; the truth is that of prefixes in ``order`` (by default that of the columns)."""
     table = joint()
     drawn = np.array(np.unravel_index(rng.choice(table.size, size=n, p=table.ravel()), table.shape))
     s, cells = drawn[0], drawn[1:]

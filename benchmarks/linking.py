@@ -2,13 +2,13 @@
 
     python benchmarks/linking.py [--records 1000000] [--persons 100000] [--rounds 3]
 
-``bare`` is one query for the star edges (each record to the smallest record of each of its keys) over a table with a
-column a label, and scipy's connected components. ``components`` is Tacit's resolution of base records, on a long table
-of attributes; ``swoosh`` matches what was merged again until nothing changes. ``splink`` is Splink's deterministic link
-and clustering with the same rules. ``hot`` has a block of a tenth of all records with one name and phone; Splink is not
-asked, because it would make half a square of it in pairs. ``population`` measures everybody against the clusters: as
-records alone, and as swoosh joins them. Loading into the engine is timed apart. All partitions of base records must be
-the same, or the run fails.
+``bare`` is one query for the star edges (each record to the smallest record of each of its keys) over a table with one
+column per label, and scipy's connected components. ``components`` is Tacit's resolution of base records, on a long
+table of attributes; ``swoosh`` matches what was merged again until nothing changes. ``splink`` is Splink's
+deterministic link and clustering with the same rules. ``hot`` has a block of a tenth of all records with one name and
+phone; Splink is left out, because it would make a pair of every two of them. ``population`` measures everybody against
+the clusters: as single records, and as swoosh joins them. Loading into the engine is timed separately. All partitions
+of base records must be the same, or the run fails.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ JOBS = [*RESOLVING, *HOT, *POPULATION]
 
 
 def generate(path: Path, records: int, hot: int) -> None:
-    """Records of four sources, about four a person, two values in a hundred mistyped, names shared as names are."""
+    """Records of four sources, about four per person, two values in a hundred mistyped, names shared as in reality."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.parquet as pq

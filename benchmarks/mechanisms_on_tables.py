@@ -1,13 +1,13 @@
-"""What a reader keeps of COMPAS and Adult: the rungs of the ladder beside what a user would pick instead.
+"""What a reader keeps of COMPAS and Adult: the rungs of the ladder against what a user would pick instead.
 
     .venv/bin/python benchmarks/mechanisms_on_tables.py [compas] [adult-sex] [adult-race] [--write]
 
 Each mechanism is given the same table and epsilon. `attained` is the largest abs(log-lift) counted on the release,
-I(X;Y) (in nats) and NMIL say how much of the released values is left, `unchanged` how many records are as they were.
-Accuracy is that of a logistic regression trained on the release and tested on held-out records: as they are, or
-generalised like the release where it is (mean of three draws where there is chance). The last columns are the optimal
+I(X;Y) (in nats) and NMIL say how much of the released values is left, `unchanged` how many records did not change.
+Accuracy is that of a logistic regression trained on the release and tested on held-out records: the originals, or
+generalised like the release if it is (mean of three draws for random mechanisms). The last columns are the optimal
 mechanism at the very epsilon that a peer attains. Peers by anjana need it installed (see peer_mechanisms.py); without
-it they are left out, and it says so. --write puts the tables into README.md.
+it they are left out, with a message. --write puts the tables into README.md.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class Peers:
 
 
 def number(value: float) -> str:
-    """Three digits, and no minus before a zero."""
+    """Three digits, and no minus sign before a zero."""
     return "inf" if math.isinf(value) else f"{value if abs(value) >= 0.0005 else 0:.3f}"
 
 
@@ -205,7 +205,7 @@ def rounded_down(attained: float) -> float:
 
 
 def table(problem: Problem, package: ModuleType | None, say: Callable[[str], None]) -> str:
-    """A problem's section of the page, said line by line as it comes."""
+    """A problem's section of the page, printed line by line as it is made."""
     start = perf_counter()
     n_secrets, n_released = problem.joint.shape
     lines = [

@@ -1,4 +1,4 @@
-"""How near `optimal` comes to the bound of what any mechanism must lose, and what it takes, on large joints.
+"""How near `optimal` comes to the bound on what any mechanism must lose, and what it costs, on large joints.
 
     .venv/bin/python benchmarks/optimum.py                           all rows: some minutes
     .venv/bin/python benchmarks/optimum.py --only 15x10000 50x1000   some of them

@@ -4,10 +4,10 @@
     .venv/bin/python benchmarks/outside_judge.py --ways cells --again
     .venv/bin/python benchmarks/outside_judge.py --show            judge nothing; the table, also into README.md
 
-Anonymeter 1.1.0 (Clear BSD, patent pending: used here as it is, never imitated) pins numpy below 1.27 but runs with
-ours; `make peers` installs it beside them. It wants a table with the columns of the original. A release of ranges is
-handed to it twice: with the usual value of each range (the middle, the commonest), and with one drawn from it. The
-worse risk of the two counts.
+Anonymeter 1.1.0 (Clear BSD, patent pending: used here unmodified, never imitated) pins numpy below 1.27 but runs with
+ours; `make peers` installs it. It wants a table with the columns of the original. A release of ranges is handed to it
+twice: with the usual value of each range (the middle, the commonest), and with one drawn from it. The worse risk of the
+two counts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PAGE = Path(__file__).with_name("README.md")
 JUDGED = ("hospital", "adult")
 EPSILON, LEAST = 0.5, 10
 ATTACKS = 1_000
-# Ways to single somebody out are tried so often; of few different rows there are few ways.
+# This many ways to single somebody out are tried; with few different rows there are few.
 ATTEMPTS = 20_000
 KINDS = ("inference", "linkability", "singling out")
 

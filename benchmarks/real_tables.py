@@ -1,6 +1,6 @@
-"""COMPAS and Adult, cut as somebody would publish them, with a secret, a column to predict and steps to generalise by.
+"""COMPAS and Adult, cut as somebody would publish them, with a secret, a column to predict and generalisation steps.
 
-A library for mechanisms_on_tables.py; by itself it says how large the tables are:
+A library for mechanisms_on_tables.py; run by itself, it prints how large the tables are:
 
     .venv/bin/python benchmarks/real_tables.py
 """
@@ -52,7 +52,7 @@ class Problem:
 
     @cached_property
     def values(self) -> pd.DataFrame:
-        """The released values, one a row, in the order of their codes."""
+        """The released values, one per row, in the order of their codes."""
         first = np.unique(self.codes, return_index=True)[1]
         return self.train.iloc[first][list(self.released)].reset_index(drop=True)
 
@@ -75,7 +75,7 @@ def _cut(numbers: pd.Series, points: list[int]) -> pd.Series:
 
 
 def _halves(values: list[str], first: int) -> list[dict[str, str]]:
-    """An ordered cut column in two, then away."""
+    """An ordered cut column in two, then dropped."""
     low, high = f"up to {values[first - 1]}", f"from {values[first]}"
     return [
         {v: v for v in values},
@@ -85,7 +85,7 @@ def _halves(values: list[str], first: int) -> list[dict[str, str]]:
 
 
 def _groups(*steps: dict[str, str]) -> list[dict[str, str]]:
-    """A column by itself, in each of the groupings, then away."""
+    """A column unchanged, in each of the groupings, then dropped."""
     values = list(steps[0])
     return [{v: v for v in values}, *steps, dict.fromkeys(values, ANY)]
 

@@ -1,10 +1,10 @@
-"""How fast record leakage is, against the paper's ways in the same language, and how near to the truth.
+"""How fast record leakage is, against the paper's methods in the same language, and how near to the truth.
 
     .venv/bin/python benchmarks/record_leakage.py
 
-Four tables from one run, in seconds of the processor, because the machine may be shared; what is large
-enough to be felt, by the clock too. Records have as many attributes as the reference, half of them right,
-confidences at random:
+Four tables from one run, in CPU seconds, because the machine may be shared; where it is long enough to be
+felt, also by the clock. Records have as many attributes as the reference, half of them right, with random
+confidences:
 
 1. one record of equal weights: the exact method (and its arithmetic after comparing), Algorithm 1
    (pure Python, as the paper prints it) and the approximation of second order, from the same `Record` and `Reference`,

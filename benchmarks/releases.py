@@ -2,10 +2,10 @@
 
 A library for cells.py and outside_judge.py. Mondrian is anonypy's (`make peers`).
 
-anonypy's t-closeness is left out: 0.2.1 writes over its threshold (`p` in `is_t_close`) and compares with the share of
-the last secret instead. In its place its search runs with a right check, that of epsilon itself.
+anonypy's t-closeness is left out: 0.2.1 overwrites its threshold (`p` in `is_t_close`) and compares with the share of
+the last secret instead. In its place its search runs with a correct check, that of epsilon itself.
 
-Looked for and not to be had here: ARX (Maven and its site are out of reach; on PyPI pyARXaaS and pyarx are clients of a
+Looked for but not available here: ARX (Maven and its site are out of reach; on PyPI pyARXaaS and pyarx are clients of a
 server that is not there, arx and arxpy are something else) and sdcMicro (Debian has no r-cran-sdcmicro; CRAN is out of
 reach). What generalises whole columns by hierarchies, as ARX does, is in mechanisms_on_tables.py: anjana, and the best
 of all such generalisations by exhaustive search.
@@ -77,7 +77,7 @@ def as_it_is(table: PeopleTable, _: float, __: int) -> pd.DataFrame:
 
 
 def shuffled(table: PeopleTable, _: float, __: int) -> pd.DataFrame:
-    """Every column shuffled by itself, which tells nothing but what values there are: the floor of all measures."""
+    """Every column shuffled separately, which tells only what values there are: the floor of all measures."""
     rng = np.random.default_rng(0)
     return pd.DataFrame(
         {name: table.inside[name].iloc[rng.permutation(len(table.inside))].array for name in table.released}
@@ -85,7 +85,7 @@ def shuffled(table: PeopleTable, _: float, __: int) -> pd.DataFrame:
 
 
 def mondrian(table: PeopleTable, _: float, least: int) -> pd.DataFrame:
-    """Mondrian, k-anonymity alone."""
+    """Mondrian, only k-anonymity."""
     from anonypy.mondrian import Mondrian
 
     frame, columns = _as_anonypy_wants(table)
@@ -142,7 +142,7 @@ def _box(column: pd.Series, part: Codes) -> pd.Series:
 
 
 def by_tacit(mechanism: str, *, use: bool = False, known: bool = False, side: str = "epsilon") -> Making:
-    """A mechanism of Tacit's, as anybody would call it.
+    """One of Tacit's mechanisms, as anybody would call it.
 
     With ``use`` it is told what the reader predicts, with ``known`` what a neighbour knows; ``side`` is the bound that
     is asked for.
@@ -168,7 +168,7 @@ def by_tacit(mechanism: str, *, use: bool = False, known: bool = False, side: st
 
 
 def _with_code(release: pd.DataFrame, out: Path) -> pd.DataFrame:
-    """The release, with the code that was published beside it."""
+    """The release, with the code that was published with it."""
     from tacit.release.levels import read_code
 
     code = read_code(out)

@@ -1,11 +1,11 @@
-"""What Tacit costs beside bare DuckDB: the processor's seconds of each verb as a ratio to a named baseline.
+"""What Tacit costs compared with bare DuckDB: the CPU seconds of each verb as a ratio to a named baseline.
 
     python benchmarks/scale.py [--only wide,audit] [--rows 100000,1000000] [--rounds 3] [--write]
 
 Every job runs in a process of its own, after a small table has brought its modules in, and the least of the rounds
 counts. ``--write`` puts the table into README.md, between the marks. Baselines:
 
-- audit: one GROUP BY of all columns; of a wide table, one GROUP BY of the secret and each column in turn.
+- audit: one GROUP BY of all columns; for a wide table, one GROUP BY of the secret and each column in turn.
 - protect: a join with a table of the values, and a COPY.
 - verify: a GROUP BY of the table and one of the release.
 """
@@ -135,13 +135,13 @@ WORK: dict[str, Job] = {
 
 
 def seconds() -> float:
-    """What this process has used of the processor."""
+    """The CPU seconds that this process has used."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 
 
 def run(job: str, path: Path) -> None:
-    """One job in this process, and what it used of the processor; what it needs is made before."""
+    """One job in this process, and the CPU seconds it used; what it needs is made before."""
     # A wide table is learned from, which needs modules of its own.
     small = wide(*SMALL_AND_WIDE) if path.name.startswith("wide-") else people(SMALL)
     with tempfile.TemporaryDirectory() as place:
@@ -156,7 +156,7 @@ def run(job: str, path: Path) -> None:
 
 
 def measured(job: str, path: Path, rounds: int) -> tuple[float, float]:
-    """The least seconds of the processor, and the peak of memory in MB."""
+    """The least CPU seconds, and the peak memory in MB."""
     found = []
     for _ in range(rounds):
         command = [sys.executable, __file__, "--job", job, "--table", str(path)]

@@ -7,9 +7,9 @@ Every job opens the file. ``bare count`` is one GROUP BY of the five columns, co
 the rows with a table of their 3,000 values, draws for a tenth of them from SHA-256 of a key and a number of the row,
 joins these with what is drawn, and writes parts of Parquet with Spark. ``rewrite`` does the same by
 ``tacit.tables.redraw``, with indexes that do not depend on the partitions; ``one file`` has the rows streamed to the
-driver and written in order by DuckDB, as ``protect`` does. Seconds are of the processor, of Python, of Java and of all
-their threads, the least of all rounds after one that is not counted, on a local session of two threads; in brackets
-those of Python, which is the driver.
+driver and written in order by DuckDB, as ``protect`` does. Seconds are CPU seconds of Python, of Java and of all their
+threads, the least of all rounds after one that is not counted, on a local session of two threads; in brackets those of
+Python, which is the driver.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def jobs_on(
 
 
 def generated(path: Path, *, rows: int = 500_000, values: int = 1_000, columns: int = 4, secrets: int = 6) -> Path:
-    """A table of text with so many secrets, and so many values of its released columns together."""
+    """A table of text with this many secrets, and this many values of its released columns together."""
     import duckdb
 
     width = round(values ** (1 / min(columns, 4)))

@@ -1,4 +1,4 @@
-"""The generated table of people, and what bare DuckDB does with it; scale.py measures Tacit beside that.
+"""The generated table of people, and what bare DuckDB does with it; scale.py measures Tacit against that.
 
 ``bare_count`` is one GROUP BY of the five columns, all that ``audit`` needs of the engine. ``bare_protect`` joins the
 rows with a table of their values, of which a tenth are replaced, and COPYs the result, losing the order of the rows.

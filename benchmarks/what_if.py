@@ -4,8 +4,8 @@ Run by itself: .venv/bin/python benchmarks/what_if.py [records]
 
 People are drawn: four records each on average from four kinds of source (shop, register, bank, forum), names that
 several people share, one value in fifty wrong. The rules are those of a data broker: name and card, name and phone,
-e-mail, or name, date and zip code. Seconds are the processor's: all of this is one thread of Python, and a machine that
-others use too would be measured instead.
+e-mail, or name, date and zip code. Seconds are CPU seconds: all of this is one thread of Python, and the clock would
+measure whatever else the machine is doing.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def slow(chance: random.Random) -> None:
 
 
 def hot(records: list[Record], chance: random.Random) -> None:
-    """Half of all left the same number under the same name."""
+    """Half of all records have the same number under the same name."""
     plain, _ = timed(lambda: Resolver.of(records, RULES))
     marked = set(chance.sample(range(len(records)), len(records) // 2))
     blocked = [

@@ -1,1 +1,1 @@
-"""The papers' tables and figures, done again: one folder a paper, ``python -m experiments`` for all of them."""
+"""The papers' tables and figures, reproduced: one folder per paper, ``python -m experiments`` for all of them."""

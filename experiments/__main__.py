@@ -1,4 +1,4 @@
-"""Do the papers again: ``python -m experiments [PAPER ...] [--quick]``.
+"""Reproduce the papers: ``python -m experiments [PAPER ...] [--quick]``.
 
 Each paper's results go to ``experiments/PAPER/results.json``; its page, filled from them, and its figures to
 ``docs/papers``. With ``--quick`` sizes are small and everything goes to a temporary folder: it shows that the code
@@ -39,7 +39,7 @@ def do(paper: str, *, quick: bool, out: Path) -> Page:
 
 
 def write(paper: str, results: Results, out: Path) -> Page:
-    """The page and the figures of a paper, from its results alone."""
+    """The page and the figures of a paper, from nothing but its results."""
     page: Page = import_module(f"experiments.{paper}.page").page(results)
     out.mkdir(parents=True, exist_ok=True)
     for name, svg in page.figures.items():
@@ -49,7 +49,7 @@ def write(paper: str, results: Results, out: Path) -> Page:
 
 
 def main() -> None:
-    """Do the papers that were named, or all, and say what became of every item."""
+    """Reproduce the papers named, or all, and report what became of every item."""
     parser = argparse.ArgumentParser(
         prog="python -m experiments", description="Reproduce the papers' tables and figures."
     )
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def index() -> str:
-    """The page that lists all papers and what became of their items, from the results that are stored."""
+    """The page that lists all papers and what became of their items, from the stored results."""
     results = {paper: load(HERE / paper / "results.json") for paper in PAPERS}
     pages: dict[str, Page] = {
         paper: import_module(f"experiments.{paper}.page").page(found) for paper, found in results.items()

@@ -1,4 +1,4 @@
-"""Figures as SVG files that stand alone and are the same, byte for byte, for the same results."""
+"""Figures as self-contained SVG files, the same byte for byte for the same results."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Outcome = Literal["reproduced", "corrected", "not available"]
 
 @dataclass(frozen=True)
 class Item:
-    """One figure, table, theorem or claim of a paper: what is printed, what came out, and why they differ."""
+    """One figure, table, theorem or claim of a paper: what is printed, what we got, and why they differ."""
 
     name: str
     printed: str
@@ -32,7 +32,7 @@ class Item:
 
     @classmethod
     def checked(cls, name: str, printed: str, ours: str, *, holds: bool, why: str) -> Item:
-        """A claim that results decide: reproduced if it holds, else corrected, for the reason that is ready for it."""
+        """A claim that results decide: reproduced if it holds, else corrected, for the reason given."""
         return cls(name, printed, ours, "reproduced") if holds else cls(name, printed, ours, "corrected", why)
 
     def __post_init__(self) -> None:

@@ -78,12 +78,14 @@ def pytest_collection_modifyitems(items: list[pytest.Function]) -> None:
     items.sort(key=lambda item: next((at for name, at in places.items() if item.get_closest_marker(name)), 2))
     on_spark: set[tuple[str, str]] = set()
     for item in items:
-        # Scales are written in expressions that the tests of tables hold on Spark; all of them there, at length.
-        spare = item.get_closest_marker("spark") and "tests/codes/scales" in item.nodeid
-        if item.get_closest_marker("spark") and "as_table" in item.fixturenames:
-            # So are all cases of a sentence: one of them is tried there, the others on frames.
+        spare = False
+        if item.get_closest_marker("spark") and (
+            "as_table" in item.fixturenames or "tests/codes/scales" in item.nodeid
+        ):
+            # One case of a sentence is tried on Spark, the others on frames; and the rooms above are written in
+            # expressions that the tests of tables hold there. At length all of them are.
             sentence = str(item.path), item.originalname
-            spare = spare or sentence in on_spark
+            spare = sentence in on_spark or "tests/tables" not in item.nodeid
             on_spark.add(sentence)
         if (spare or item.get_closest_marker("long")) and many(1, 0):
             item.add_marker(pytest.mark.skip(reason="at length: make test-long"))

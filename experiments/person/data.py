@@ -1,4 +1,4 @@
-"""Synthetic records as section 6 makes them, and Table 5 as it is printed."""
+"""Synthetic records as made in section 6, and Table 5 as printed."""
 
 from __future__ import annotations
 

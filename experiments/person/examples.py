@@ -1,4 +1,4 @@
-"""Every worked example of the text, by the library, in the text's order; numbers as the fractions they are."""
+"""Every worked example of the text, computed by the library, in the text's order; numbers as fractions."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def rows(table: tuple[str, ...], labels: tuple[str, ...]) -> list[Record]:
 
 
 def section_3() -> list[Example]:
-    """Tables 1 to 3: k-anonymity and l-diversity beside leakage."""
+    """Tables 1 to 3: k-anonymity and l-diversity compared with leakage."""
     people = {row.split()[0]: Reference(zip(NAMES, row.split(), strict=True)) for row in TABLE_1}
     published, diverse = rows(TABLE_2, NAMES[1:]), rows((*TABLE_2[:-1], "2** ≥50 Influenza"), NAMES[1:])
     known, same, quasi = rows(TABLE_3, NAMES[:3]), Resolve(Rules([["Zip", "Age"]])), ("Zip", "Age")

@@ -1,4 +1,4 @@
-"""Ladders: what adversaries who resolve better and better know of everybody, and what the way of merging does to it."""
+"""Ladders: what better and better resolving adversaries know about everybody, and how the way of merging changes it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _by_rules(people: People, name: str, records: tuple[Record, ...]) -> Resolut
 
 
 def ladder(people: People) -> dict[str, Any]:
-    """A set of people and what every adversary knows of them, merging in two ways, with base records kept or not."""
+    """A set of people and what every adversary knows about them, merging in two ways, with base records kept or not."""
     base, rungs = leakages(people, people.records), []
     # Labels of one value are marked for a consensus alone: leakage is measured as the paper does.
     single = Labels({label: Label(single=True) for label in people.single})
@@ -68,9 +68,9 @@ def _told(found: Floats) -> dict[str, float]:
 
 
 def leakages(people: People, records: Sequence[Record]) -> Floats:
-    """Of every person the largest leakage of any record, and the largest recall.
+    """For every person the largest leakage of any record, and the largest recall.
 
-    All confidences and weights are 1, so that L = 2 |r ∩ e| / (|r| + |e|): one sparse product for everybody.
+    All confidences and weights are 1, so L = 2 |r ∩ e| / (|r| + |e|): one sparse product for everybody.
     """
     assert all(a.confidence == 1.0 for record in records for a in record)
     places: dict[tuple[str, str], int] = {}

@@ -1,4 +1,4 @@
-"""The page of the person-leakage paper, from its results alone."""
+"""The page of the person-leakage paper, from nothing but its results."""
 
 from __future__ import annotations
 

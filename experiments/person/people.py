@@ -21,7 +21,7 @@ Rules = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True)
 class People:
-    """Records an adversary holds, whose they are, and the references of the persons they are measured against.
+    """Records an adversary holds, whose they are, and the references against which they are measured.
 
     ``labels`` normalise and know synonyms; ``single`` are the labels of which a person has one true value.
     """
@@ -36,7 +36,7 @@ class People:
 
 
 def folder() -> Path:
-    """Where the data lie."""
+    """Where the data are."""
     found = os.environ.get("TACIT_DATA")
     if found is None or not (Path(found) / "people").is_dir():
         raise SourceError(
@@ -59,7 +59,7 @@ NICKNAMES = {
 
 
 def plain_name(value: str) -> str:
-    """A name without case, order of words and points, with nicknames spelled out."""
+    """A name without case, word order and full stops, with nicknames spelled out."""
     words = value.lower().replace(".", " ").replace(",", " ").split()
     return " ".join(sorted(NICKNAMES.get(word, word) for word in words if len(word) > 1))
 
@@ -70,7 +70,7 @@ def plain_text(value: str) -> str:
 
 
 def digits(value: str) -> str:
-    """The digits alone; the last ten of a telephone number."""
+    """Only the digits; the last ten of a telephone number."""
     return "".join(c for c in value if c.isdigit())[-10:]
 
 
@@ -88,8 +88,8 @@ SENZING = {
 
 
 def senzing() -> People:
-    """The persons of Senzing's truth set: three sources, several values a label. A reference is all that is true of a
-    cluster, so that whoever finds the true clusters leaks everything.
+    """The persons of Senzing's truth set: three sources, several values per label. A reference is all that is true of a
+    cluster, so whoever finds the true clusters knows everything.
     """
     with (folder() / "sz_key.csv").open(encoding="utf-8") as file:
         key = {(row["DATA_SOURCE"], row["RECORD_ID"]): row["CLUSTER_ID"] for row in csv.DictReader(file)}
@@ -126,7 +126,7 @@ def _labels_of(records: Sequence[Record]) -> list[str]:
 
 
 def _unions(records: Sequence[Record], truth: Sequence[str], labels: Labels) -> dict[str, Reference]:
-    """Of every person with two records or more, all facts of all records, in normal form."""
+    """For every person with two records or more, all facts of all records, in normal form."""
     facts: dict[str, dict[tuple[str, str], None]] = defaultdict(dict)
     times: dict[str, int] = defaultdict(int)
     for record, person in zip(records, truth, strict=True):
@@ -196,7 +196,7 @@ def _measured(
     single: tuple[str, ...],
     rules: Rules,
 ) -> People:
-    """People whose values need no normal form; only persons of whom the adversary holds something are measured."""
+    """People whose values need no normal form; only persons about whom the adversary holds something are measured."""
     held = set(truth)
     kept = {person: reference for person, reference in references.items() if person in held}
     return People(name, tuple(records), tuple(truth), kept, Labels(), single, rules)

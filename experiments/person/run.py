@@ -19,7 +19,7 @@ KEPT = Path(__file__).parent / "febrl3.json"
 
 
 def run(*, quick: bool, say: Say) -> dict[str, Any]:
-    """All results; the same every time but for seconds. Seconds are of the CPU."""
+    """All results; the same every time except for seconds, which are CPU seconds."""
     say("worked examples")
     results: dict[str, Any] = {"examples": [asdict(each) for each in examples()], "claims": claims()}
     results["ladders"] = ladders(quick=quick, say=say)
@@ -35,7 +35,7 @@ def run(*, quick: bool, say: Say) -> dict[str, Any]:
 
 
 def ladders(*, quick: bool, say: Say) -> dict[str, Any]:
-    """By set. A quick run does the smallest set, and does without if it is not there."""
+    """By set. A quick run does only the smallest set, or none if that is missing."""
     found: dict[str, Any] = {}
     for name, read in {"senzing": senzing, "febrl3": febrl, "historical_50k": historical}.items():
         try:

@@ -1,4 +1,4 @@
-"""Table 5, Figure 3 and the accuracy of the approximation, on records that are made."""
+"""Table 5, Figure 3 and the accuracy of the approximation, on synthetic records."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ SIZES: dict[Method, tuple[int, ...]] = {
 
 
 def runtimes(*, quick: bool) -> dict[str, list[tuple[int, float]]]:
-    """Figure 3 d: CPU seconds a record, by the number of its attributes, for every method.
+    """Figure 3 d: CPU seconds per record, by the number of its attributes, for every method.
 
     Half of the attributes are right; the reference has as many; weights are equal, which Algorithm 1 needs.
     """

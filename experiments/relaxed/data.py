@@ -1,4 +1,4 @@
-"""Random joints. The paper says "randomly generated distributions" and no more, so there are two readings of it."""
+"""Random joints. The paper says only "randomly generated distributions", so there are two readings of it."""
 
 from __future__ import annotations
 

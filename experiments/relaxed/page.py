@@ -1,4 +1,4 @@
-"""The page of the relaxed watchdog, from its results alone."""
+"""The page of the relaxed watchdog, from nothing but its results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from experiments.figures import drawn
 from experiments.paper import Item, Page, Results, table
 from experiments.relaxed.run import CURVES, LEVELS
 
-# The colours that the paper names its curves by.
+# The colours by which the paper names its curves.
 COLOURS = {
     "strict 1": "#b3261e",
     "0.005, 2": "#2f62c9",

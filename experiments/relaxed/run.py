@@ -35,7 +35,7 @@ LEVELS = np.linspace(0, 1, 101)
 
 
 def run(*, quick: bool, say: Say) -> dict[str, Any]:
-    """All results; the same every time but for the solver's choice among equals."""
+    """All results; the same every time except for the solver's choice among equals."""
     number = 60 if quick else 5_000
     results: dict[str, Any] = {"joints": number, "generators": {}}
     for place, (generator, words) in enumerate(GENERATORS.items()):
@@ -57,7 +57,7 @@ def run(*, quick: bool, say: Say) -> dict[str, Any]:
 
 
 def quantiles(numbers: Any) -> list[float]:
-    """A distribution as its hundred and one quantiles, the ends too."""
+    """A distribution as its hundred and one quantiles, including the ends."""
     return np.quantile(numbers, LEVELS, method="inverted_cdf").tolist()  # type: ignore[no-any-return]
 
 
@@ -101,7 +101,7 @@ def figure_2(drawn: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def greedy_against_best(drawn: NDArray[np.float64]) -> dict[str, Any]:
-    """The loss of Algorithm 1 beside that of the best partition, proved by integer programming."""
+    """The loss of Algorithm 1 next to that of the best partition, proved by integer programming."""
     setting = CURVES["0.01, 4"]
     pairs = [
         (partition(cells, *setting, method="greedy").nmil, partition(cells, *setting, method="exact").nmil)
@@ -184,7 +184,7 @@ def _attainable(joint: Joint, merged: NDArray[np.bool_], epsilon: float) -> bool
 
 
 def merged_above(number: int) -> dict[str, float]:
-    """How often the merged set breaks epsilon = 1 itself, by the size of the joint; the paper saw it never."""
+    """How often the merged set itself breaks epsilon = 1, by the size of the joint; the paper never saw it."""
     shares = {}
     for secrets, values in ((2, 5), (3, 8), (5, 10), (15, 20)):
         drawn = joints("cells", number, secrets=secrets, values=values, random_state=1)
@@ -194,7 +194,7 @@ def merged_above(number: int) -> dict[str, float]:
 
 
 def as_printed() -> dict[str, float]:
-    """What formulas give as they are printed, and as they are meant."""
+    """What formulas give as printed, and as meant."""
     joint = Joint(joints("cells", 1, random_state=0)[0])
     merged = risk(joint) > 1
     lifts = np.abs(log_lift(joint)) > 1

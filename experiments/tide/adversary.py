@@ -55,7 +55,7 @@ class Adversaries:
         self.turned = _machine(inputs, np.r_[turned, 1 - turned])
 
     def judge(self, pixels: Pixels, smile: Codes, turned: Codes) -> dict[str, Any]:
-        """Smiles and turns guessed right; and how the scores rank smiling above other faces, whatever the threshold."""
+        """Smiles and turns guessed right; and how well scores rank smiling above other faces, at any threshold."""
         inputs = (_flat(*features(pixels)) - self.centre) @ self.directions
         scores = self.smile.decision_function(inputs)
         right = (scores > 0) == smile
@@ -72,7 +72,7 @@ def _machine(inputs: Singles, labels: Codes) -> Any:
 
 
 def judged(clean: Adversaries, faces: Faces, released_train: Pixels, released_test: Pixels) -> dict[str, Any]:
-    """What who knows clean faces, and who was trained on released ones, guesses of the released test faces."""
+    """What an adversary who knows clean faces, and one trained on released faces, guess about released test faces."""
     answers = faces.smile[faces.test], faces.turned[faces.test]
     retrained = Adversaries(released_train, faces.smile[faces.train], faces.turned[faces.train])
     return {"clean": clean.judge(released_test, *answers), "retrained": retrained.judge(released_test, *answers)}

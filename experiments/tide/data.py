@@ -1,4 +1,4 @@
-"""GENKI-4K faces and tweets: where they are, which faces are learned from, and posts that are made for a quick run."""
+"""GENKI-4K faces and tweets: where they are, which faces are learned from, and made-up posts for a quick run."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class Faces:
     rest: Codes
 
     def matrix(self, rows: Codes) -> Floats:
-        """One row a face, one column a pixel, from 0 to 1."""
+        """One row per face, one column per pixel, from 0 to 1."""
         return np.asarray(self.pixels[rows].reshape(len(rows), -1) / 255.0)
 
 
 def read_faces(*, random_state: int = 0) -> Faces:
-    """The faces that a detector found, split as in the paper: 2,400 to learn from, 600 to test on, the rest apart."""
+    """The faces that a detector found, split as in the paper: 2,400 to learn from, 600 to test on, and the rest."""
     path = data_file("genki4k/genki4k_face64.npz", f"arrays x, smile, pose, detected; from {CITED}")
     with np.load(path) as stored:
         pixels, smile, pose, detected = (stored[key] for key in ("x", "smile", "pose", "detected"))

@@ -24,7 +24,7 @@ Told = dict[str, Any]
 
 
 def guess(told: Told, what: str = "smiling") -> float:
-    """Per cent right by always saying what is commoner among the training faces."""
+    """Per cent right by always guessing what is commoner among the training faces."""
     ones, n = told[what]["test"], told["faces"]["test"]
     often = told[what]["train"] * 2 >= told["faces"]["train"]
     return 100 * (ones if often else n - ones) / n
@@ -50,7 +50,7 @@ def kept(told: Told, cell: Told, who: str = "retrained") -> float:
 
 
 def met(told: Told, cell: Told) -> bool:
-    """Near guessing for who knows clean faces, and nine tenths of the use kept for who is trained on either kind.
+    """Near guessing if the adversary knows clean faces, and nine tenths of the use kept if trained on either kind.
 
     Far below guessing is not near either. A smile is the commoner answer in every split.
     """
@@ -73,7 +73,7 @@ def row(told: Told, words: str, cell: Told) -> list[str]:
 
 
 def facts(told: Told) -> str:
-    """How many faces, what guessing gives, and what who sees clean faces guesses."""
+    """How many faces, what guessing gives, and what an adversary who sees clean faces guesses."""
     given, clean = told["faces"], told["cells"]["clean"]["clean"]
     nets = ", ".join(percent(told, told["cells"][key("density", s)]["smile"], doubt=False) for s in SIZES)
     return "\n".join(
@@ -164,7 +164,7 @@ def baselines(told: Told) -> str:
 
 
 def least_touched(told: Told) -> tuple[str, Told] | None:
-    """Of the releases of the same patches of all faces that meet the target, the one with the fewest pixels."""
+    """Among the releases of the same patches of all faces that meet the target, the one with the fewest pixels."""
     found = [
         (name, cell) for name, cell in told["cells"].items() if name.startswith("for all,") and met(told, cell)
         if "random" not in name and "everywhere" not in name
@@ -173,7 +173,7 @@ def least_touched(told: Told) -> tuple[str, Told] | None:
 
 
 def hidden(told: Told) -> list[str]:
-    """Releases that hide the smile from who is trained on them, and keep the use."""
+    """Releases that hide the smile from an adversary trained on them, and keep the use."""
     return [
         name
         for name, cell in told["cells"].items()

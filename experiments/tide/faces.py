@@ -1,6 +1,6 @@
 """Table 1 on GENKI-4K: patches that give a smile away, obfuscated, and who still guesses.
 
-About fifteen CPU-minutes. Every cell is stored when it is done, and a cell that is there is not made again.
+About fifteen CPU-minutes. Every cell is stored when it is done, and a stored cell is not computed again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tacit.lenses.images.images import patches, pixels_of
 
 SIZES = (32, 16, 8, 4, 2)
 EPSILONS = (0.5, 0.6, 0.7, 0.8)
-# The epsilon of everything that is not in the paper, and the size at which other ways to flag and to noise are tried.
+# The epsilon for everything beyond the paper, and the size at which other ways to flag and to noise are tried.
 EPSILON, SHOWN = EPSILONS[0], 8
 RANDOM_STATE = 0
 # The paper's lambda, in units of the range of a pixel.
@@ -41,7 +41,7 @@ def key(what: str, size: int, epsilon: float | None = None) -> str:
 
 
 def faces(kept: Cell, keep: Callable[[Cell], None], say: Say) -> Cell:
-    """What was kept and whatever is missing; ``keep`` stores after every new cell."""
+    """The stored cells and whatever is missing; ``keep`` stores after every new cell."""
     run = Run(kept, keep, say)
     run.cell("clean", lambda: (run.part("train"), run.part("test"), 0.0))
     lower = np.arange(64 * 64) >= 64 * 32
@@ -65,7 +65,7 @@ class Run:
 
     @cached_property
     def faces(self) -> Faces:
-        """The faces as they are dealt out; how many there are is told too, and their average."""
+        """The faces as dealt out, with their number and their average."""
         found = read_faces(random_state=RANDOM_STATE)
         parts = {"train": found.train, "test": found.test}
         self.told |= {
@@ -78,11 +78,11 @@ class Run:
 
     @cached_property
     def clean(self) -> Adversaries:
-        """Who knows clean faces."""
+        """The adversary who knows clean faces."""
         return adversaries(self.faces)
 
     def part(self, name: str) -> Pixels:
-        """Training or test faces as they are."""
+        """The original training or test faces."""
         return np.asarray(self.faces.pixels[getattr(self.faces, name)])
 
     def other(self, name: str, made: Callable[[], Cell]) -> Cell:
@@ -96,7 +96,7 @@ class Run:
         return self.cells[name]
 
     def cell(self, name: str, made: Callable[[], Released]) -> Cell:
-        """The same of a release: training and test faces as released, and the share of pixels touched."""
+        """The same for a release: training and test faces as released, and the share of pixels touched."""
 
         def found() -> Cell:
             train, test, touched = made()
@@ -106,7 +106,7 @@ class Run:
         return self.other(name, found)
 
     def judge(self, seen: Pixels) -> Cell:
-        """What who knows clean faces guesses of test faces."""
+        """What the adversary who knows clean faces guesses about test faces."""
         return self.clean.judge(seen, self.faces.smile[self.faces.test], self.faces.turned[self.faces.test])
 
     def everywhere(self, touched: Flags) -> tuple[Flags, Flags]:
@@ -126,7 +126,7 @@ class Run:
         return seen[0], seen[1], float(test.mean())
 
     def noised_everywhere(self, wanted: float) -> Released:
-        """Noise on all pixels, of this mean square as it is seen."""
+        """Noise on all pixels with this mean square after clipping."""
         if wanted == 0:
             return self.part("train"), self.part("test"), 0.0
         return self.noised(*self.everywhere(np.ones(64 * 64, dtype=bool)), noise_everywhere(self.faces, wanted))
@@ -231,7 +231,7 @@ class OfSize:
 
 
 def adversaries(given: Faces) -> Adversaries:
-    """Who is trained on the training faces as they are."""
+    """The adversary trained on the original training faces."""
     return Adversaries(given.pixels[given.train], given.smile[given.train], given.turned[given.train])
 
 

@@ -1,7 +1,7 @@
-"""Gaussian records whose density is known: the mechanism's E-gamma, exactly, beside Theorem 3 and the repaired bound.
+"""Gaussian records whose density is known: the mechanism's exact E-gamma next to Theorem 3 and the repaired bound.
 
 Features are normal numbers on a grid within [-1, 1], so that K = 1 as in the paper, and every sum is finite: what is
-released has an exact distribution, noise and all. Noise is Gaussian, rounded to the same grid carried on.
+released has an exact distribution, noise included. Noise is Gaussian, rounded to the same grid, continued outwards.
 """
 
 from __future__ import annotations
@@ -79,12 +79,12 @@ PAIRS = {
     "a copy": Population("C: the second is a copy of the first", (0.9, 0.1), (-0.3, 0.4), (0.3, 0.3), 1.0),
 }
 
-# What estimators learn from: log-lifts that the clip hardly touches.
+# What estimators learn from: log-lifts that the clip hardly affects.
 MILD = Population("two overlapping bells, correlation 0.6", (0.85, 0.15), (-0.15, 0.2), (0.3, 0.3), 0.6)
 
 
 def noise(scale: float) -> Floats:
-    """p(y | x) of noise on every grid point: grid x (the grid carried on by eight scales either side)."""
+    """p(y | x) of noise on every grid point: grid x (the grid extended by eight scales on either side)."""
     beyond = int(np.ceil(8 * scale / STEP))
     ends = (np.arange(-beyond, POINTS + beyond + 1) - 0.5) * STEP - 1
     below = ndtr((ends[None, :] - GRID[:, None]) / scale)
@@ -94,7 +94,7 @@ def noise(scale: float) -> Floats:
 
 
 def as_it_is(width: int) -> Floats:
-    """The channel that releases a grid point as it is, among as many outputs as the noise has."""
+    """The channel that releases a grid point unchanged, among as many outputs as the noise has."""
     beyond = (width - POINTS) // 2
     return np.eye(POINTS, width, k=beyond)
 
@@ -123,7 +123,7 @@ def bound(share: Any, overall: Any, width: float, scale: float, epsilon: float) 
 
 
 def one_feature(population: Population, scale: float) -> dict[str, float]:
-    """The largest attained E-gamma over secrets, and what the theorem and its repair say of it."""
+    """The largest attained E-gamma over secrets, and what the theorem and its repair say about it."""
     prior, given = np.array(population.prior), population.given.sum(axis=2)
     overall, channel, epsilon = prior @ given, noise(scale), population.epsilon
     leaks = np.abs(lifts(given, prior)).max(axis=0) > epsilon
@@ -142,7 +142,7 @@ def one_feature(population: Population, scale: float) -> dict[str, float]:
 
 
 def random_populations(number: int) -> dict[str, Any]:
-    """How often Theorem 3 and its repair are passed by populations drawn at random."""
+    """How often populations drawn at random exceed Theorem 3 and its repair."""
     rng = np.random.default_rng(3)
     rows = []
     while len(rows) < number:
@@ -186,7 +186,7 @@ def two_features(
         )
         noised = float((np.tensordot(prior, given, 1) * flagged).sum())
     else:
-        # What is released of the first feature, beside the second as it is.
+        # What is released of the first feature, with the second raw.
         beside = np.array([kernel.T @ p for p in given])
         prefix = beside.sum(axis=2)
         flagged = np.abs(lifts(beside, prior) - lifts(prefix, prior)[:, :, None]).max(axis=0) > EPSILON
@@ -211,9 +211,9 @@ def two_features(
 
 
 def learned(n: int, *, steps: int, random_state: int) -> dict[str, dict[str, float]]:
-    """TIDE as it is printed, the same normalised, and ours: learned from n records, held against the truth.
+    """TIDE as printed, the same normalised, and ours: learned from n records, compared with the truth.
 
-    TIDE is one network a prefix, and the conditional density a difference of two, by the chain rule (17).
+    TIDE is one network per prefix, and the conditional density a difference of two, by the chain rule (17).
     """
     records, secret = MILD.draw(n, np.random.default_rng(random_state))
     pairs = np.stack(np.meshgrid(GRID, GRID, indexing="ij"), axis=-1).reshape(-1, 2)

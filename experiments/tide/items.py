@@ -338,7 +338,7 @@ def face_items(told: Any) -> list[Item]:
 
 
 def _in_lower_half(heat: Any) -> float:
-    """Of the tenth of patches that say most, the share in the lower half."""
+    """Among the tenth of patches that say most, the share in the lower half."""
     most = np.argsort(-heat, axis=None)[: max(1, heat.size // 10)]
     return float((most >= heat.size // 2).mean())
 

@@ -21,7 +21,7 @@ MASKS_COUNTED = 6
 
 @dataclass(frozen=True)
 class Guess:
-    """How often an adversary is right on posts held out, with exact 95% limits."""
+    """How often an adversary is right on held-out posts, with exact 95% limits."""
 
     right: float
     low: float
@@ -30,7 +30,7 @@ class Guess:
 
 @dataclass(frozen=True)
 class Masked:
-    """One way to mask: how much is gone, and what is guessed of party (clean, retrained) and of chamber (retrained)."""
+    """One way to mask: how much is gone, and how often party (clean, retrained) and chamber (retrained) are guessed."""
 
     ranking: str
     terms: int
@@ -51,7 +51,7 @@ class Corpus:
     train: Mask
 
     def guess(self, model: TermLogLift, bags: Any, label: Codes) -> Guess:
-        """How often a model is right on the posts held out."""
+        """How often a model is right on the held-out posts."""
         test = ~self.train
         found = (model.log_lift(bags[test]) + np.log(model.prior_)).argmax(axis=1)
         hits, n = int((found == label[test]).sum()), int(test.sum())
@@ -141,7 +141,7 @@ def post_by_post(corpus: Corpus, clean: TermLogLift, epsilon: float, bound: str,
 
 
 def new_posts(corpus: Corpus, clean: TermLogLift, epsilon: float, folds: int, random_state: int) -> Masked:
-    """The same where no post was learned from by the model that masks it: what new posts can expect."""
+    """The same with each post masked by a model that did not learn from it: what new posts can expect."""
     fold = np.random.default_rng(random_state).permutation(corpus.bags.shape[0]) % folds
     row = np.repeat(np.arange(corpus.bags.shape[0]), np.diff(corpus.bags.indptr))
     flags = np.zeros(corpus.bags.nnz, dtype=bool)

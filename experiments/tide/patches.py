@@ -24,7 +24,7 @@ class Density:
     """The log-lift of every prefix of patches of one size, learned from the training faces.
 
     Training faces are scored by networks that did not see them: otherwise more of their patches would be flagged than
-    of others, and who is trained on them would not know what test faces look like.
+    of others, and an adversary trained on them would not know what test faces look like.
     """
 
     def __init__(self, faces: Faces, size: int, *, random_state: int = 0) -> None:
@@ -63,8 +63,8 @@ class Density:
     def mask(self, epsilon: float, *, order: str = "leak") -> Flags:
         """Patches to change in every face: those through which more than ``SHARE`` of faces leak.
 
-        Judged on the faces that are neither learned from nor tested on. A patch that is changed in all faces does not
-        tell by being changed.
+        Judged on the faces that are neither learned from nor tested on. A patch that is changed in all faces reveals
+        nothing by being changed.
         """
         rest = self.faces.matrix(self.faces.rest)
         sweep = self.estimator.sweep(len(rest))
@@ -99,7 +99,7 @@ def averaged(faces: Faces, rows: Codes, touched: Flags) -> Pixels:
 
 
 def mean_square(faces: Faces, released: Pixels) -> float:
-    """How far released training faces are from the faces themselves, as they are seen."""
+    """The mean square by which released training faces differ from the originals, after clipping."""
     return float(np.square(released / 255.0 - faces.pixels[faces.train] / 255.0).mean())
 
 

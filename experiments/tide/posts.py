@@ -87,7 +87,7 @@ def _shown(term: Any) -> dict[str, Any]:
 
 
 def _named(bags: Any, party: Any, model: TermLogLift, secrets: list[str]) -> dict[str, Any]:
-    """The terms that the paper names: in how many posts, and what they say here, alone and after the words before."""
+    """The terms that the paper names: in how many posts, and what they say here, alone and after earlier words."""
     counts = TermCounts.of(bags.presence, party, len(secrets))
     conditional = mean_conditional(bags.presence, model.term_log_lift(bags.presence))
     places = {term: at for at, term in enumerate(bags.vocabulary.terms)}

@@ -1,7 +1,7 @@
 """All of the tide paper: the theorems, Gaussian records, faces (Table 1, Figure 1) and posts (Figure 3).
 
-Faces take a quarter of an hour, so a run that was broken off goes on with the cells it had; a whole run makes all of
-them. Where data are missing, what was found with them stays, and without it the items are not available.
+Faces take a quarter of an hour, so an interrupted run continues with the cells it had; a complete run makes all of
+them. Where data are missing, earlier results obtained with them stay; without any, the items are not available.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ UNFINISHED = RESULTS.with_name("unfinished.json")
 
 
 def run(*, quick: bool, say: Say) -> dict[str, Any]:
-    """All results; quick leaves the faces out and makes posts of its own."""
+    """All results; a quick run leaves the faces out and makes up its posts."""
     made: dict[str, Any] = {"theorems": theorems(100 if quick else 4_000), "gaussian": gaussian(quick=quick, say=say)}
     if quick:
         return made | {"faces": None, "posts": posts(made_posts(), quick=True, say=say)}

@@ -66,7 +66,7 @@ def tail_claim(epsilon: float = 0.5, beyond: float = 0.01) -> dict[str, float]:
 
 
 def theorem_1(cases: int) -> dict[str, float]:
-    """The tail formula (12), with probabilities of who has the secret, and of everyone."""
+    """The tail formula (12), with probabilities among those with the secret, and among everyone."""
     rng, off = np.random.default_rng(1), {"secret": 0.0, "everyone": 0.0}
     for _ in range(cases):
         given, overall, epsilon = rng.dirichlet(np.ones(6)), rng.dirichlet(np.ones(6)), rng.uniform(0, 1)
@@ -152,7 +152,7 @@ def normalised(g: Any, joint: Any = SMALL) -> Any:
 
 
 def theorem_4(constant: float = 1.0) -> dict[str, float]:
-    """How much (19) sees of a constant, how far the maximiser with it is from the truth, and the normalised one."""
+    """How far (19) notices a constant, how far the maximiser with it is from the truth, and the normalised one."""
     truth = log_lift(SMALL)
     moved = truth + constant
     return {
@@ -199,7 +199,7 @@ def chain_rule(cases: int) -> dict[str, float]:
 
 
 def tail_of_density() -> dict[str, float]:
-    """(18) for X = S uniform on ten values: Pr(i > 1) of everyone and of who has the secret, and e^-1."""
+    """(18) for X = S uniform on ten values: Pr(i > 1) among everyone and among those with the secret, and e^-1."""
     density = log_lift(np.eye(10) / 10)[0]
     shares = {"everyone": np.full(10, 0.1), "secret": np.eye(10)[0]}
     return {name: float(each[density > 1].sum()) for name, each in shares.items()} | {"bound": float(np.exp(-1))}

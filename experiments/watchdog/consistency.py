@@ -1,4 +1,4 @@
-"""Lemma 2 and Proposition 3, tried: does the paper's estimator come close to a log-lift that is known, as n grows?"""
+"""Lemma 2 and Proposition 3 put to the test: does the paper's estimator approach a known log-lift as n grows?"""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def read_records(*, random_state: int = 0, thinned: bool = False) -> Records:
 
 
 def describe(records: Records) -> dict[str, Any]:
-    """What the page says of the data."""
+    """What the page says about the data."""
     values = records.X.groupby(list(records.X.columns)).size()
     return {
         "of_each": np.bincount(records.secret),
@@ -82,7 +82,7 @@ def describe(records: Records) -> dict[str, Any]:
 
 
 def _times(table: pd.DataFrame) -> tuple[pd.Series, pd.Series, int]:
-    """Times of coming to jail and of leaving, which the package's table has made into days; records in the file."""
+    """Times of entering and leaving jail, which the package's table has turned into days; records in the file."""
     raw = pd.read_csv(compas_path())
     raw = raw[raw["race"].isin(RACES)]
     in_file = len(raw)

@@ -1,4 +1,4 @@
-"""The paper's estimator in several readings beside ours, all learned on the same records and judged on the rest."""
+"""The paper's estimator in several readings next to ours, all learned on the same records and judged on the rest."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ ALL_THREE: tuple[Normalised, ...] = ("none", "constant", "record")
 
 
 def _printed(estimator: type[NeuralLogLift], **changes: Any) -> Callable[[int], LogLiftEstimator]:
-    """The setting of appendix E, of which neither Adagrad's start nor the scale of the numbers is printed."""
+    """The setting of appendix E, which prints neither Adagrad's start nor the scale of the numbers."""
     return lambda seed: estimator.as_in_the_paper(random_state=seed, **changes)
 
 
@@ -117,7 +117,7 @@ class Learned:
         return np.asarray(np.where(self.unseen, np.inf, np.abs(self.log_lift).max(axis=1)))
 
     def off_the_curve(self) -> Matrix:
-        """log sum_s p(s) e^{i(s,x)} of every record: by so much both log-lifts are too large."""
+        """log sum_s p(s) e^{i(s,x)} of every record: both log-lifts are too large by this much."""
         return np.asarray(log_mean(self.log_lift, self.prior))
 
 
@@ -147,7 +147,7 @@ def normalise(outputs: Matrix, prior: Matrix, records: Records, how: Normalised)
 
 @dataclass(frozen=True)
 class Score:
-    """How an estimate does on the records apart."""
+    """How an estimate does on held-out records."""
 
     name: str
     normalised: Normalised
@@ -168,7 +168,7 @@ class Score:
 
 
 def score(learned: Learned, records: Records) -> Score:
-    """DV's value, mean log-lift of the true secret, a shuffling test and the calibration, on records apart."""
+    """DV's value, mean log-lift of the true secret, a shuffling test and the calibration, on held-out records."""
     lift, codes = learned.log_lift[records.test], records.secret[records.test]
     p_value, _, _ = shuffled_test(lift, codes, np.zeros(len(codes), dtype=np.int64), random_state=0)
     found = calibration(lift, codes, learned.prior, np.array(RACES))

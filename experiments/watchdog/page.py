@@ -1,4 +1,4 @@
-"""The page of the watchdog paper, from its results alone."""
+"""The page of the watchdog paper, from nothing but its results."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def _rms(one: Learned, other: Learned, records: Records) -> float:
 
 
 def look_up(row: Any, records: Records, learned: dict[tuple[str, str], Learned]) -> dict[str, Any]:
-    """A printed row in the data, and what three estimators say of it (log-lifts of secrets 0 and 1)."""
+    """A printed row in the data, and what three estimators say about it (log-lifts of secrets 0 and 1)."""
     found = match(row, records)
     x = row.released(found.length_of_stay)
     auto = learned[AUTO, "record"]

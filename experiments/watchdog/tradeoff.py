@@ -104,5 +104,5 @@ def gamma_printed(epsilon: float, kept: float, merged: float) -> float:
 
 
 def _sums(values: Vector, sizes: NDArray[np.int64]) -> Vector:
-    """Sums of the first so many rows."""
+    """Sums of the first ``sizes`` rows."""
     return np.concatenate([np.zeros((1, *values.shape[1:])), np.cumsum(values, axis=0)])[sizes]

@@ -1,4 +1,4 @@
-"""The tree of errors, and the sentences they are told in. Every message names the thing, the reason and the way out.
+"""The tree of errors, and the sentences of their messages. Every message names the thing, the reason and the way out.
 
 TacitError                 exit code 3
 ├── ArgumentError          2  a value the caller chose cannot be used (also a ValueError)
@@ -10,7 +10,7 @@ TacitError                 exit code 3
 
 A sentence remembers which of its parts are settings, commands or quantities, so that each shell can say it in its own
 words: ``drop='id'`` in Python is an option on the command line and a field on a page, and nats can be shown as bits.
-Whatever came from the data is plain text in it and is never read again.
+Whatever came from the data is plain text in it and is never parsed again.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from difflib import get_close_matches
 from string import Formatter
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-# What stands for something else is no text.
+# Placeholders, which are written without quotes.
 _STAND_INS = ("TABLE", "RELEASE")
 
 
 def _python_value(value: Any) -> str:
-    """A value as one would type it: one name by itself, and what stands for something else as it is."""
+    """A value as one would type it: a single name without its list, and a placeholder without quotes."""
     if isinstance(value, list | tuple) and len(value) == 1 and isinstance(value[0], str):
         value = value[0] if value[0].isidentifier() else value
     return value if isinstance(value, str) and value in _STAND_INS else repr(value)
@@ -129,7 +129,7 @@ def sentence(template: str, /, *values: Any, **parts: Any) -> Sentence:
         pieces.append(literal)
         if name is not None:
             value = Formatter().get_field(name, (), parts)[0] if name else next(in_order)
-            # Most are plain, and to ask of those whether they are parts takes longer than all the rest.
+            # Most values are plain, and asking whether those are parts would take longer than all the rest.
             told = type(value) not in (str, int, float) and isinstance(value, Sentence | Part)
             pieces.append(value if told else format(value, spec or ""))
     return Sentence.of(pieces)
@@ -178,7 +178,7 @@ class DataError(TacitError, ValueError):
 
 
 class UnknownValueError(DataError):
-    """A table holds a value that the levels of a release have no place for: it is not the table they were made for."""
+    """A table holds a value that the levels of a release do not cover: they were made for another table."""
 
 
 class SourceError(TacitError):

@@ -1,6 +1,6 @@
-"""The one way in for papers, models and archives: what is no plain file, or more than it can be, is refused by name.
+"""The only way in for papers, models and archives: what is not a plain file, or is too large, is refused by name.
 
-Tables are read by their engines, which hold a part of them at a time.
+Tables are read by their engines, which hold only a part of them at a time.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from tacit.errors import SourceError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# No paper of Tacit's comes near this; a file that does, or a device that never ends, is something else.
+# None of Tacit's own files comes near this; one that does, or a device that never ends, is something else.
 MOST_BYTES = 1 << 28
 # No line of text comes near this.
 MOST_LINE = 1 << 26
-# An archive may unpack to so much more than it holds.
+# The most bytes that an archive may unpack to.
 MOST_UNPACKED = 1 << 31
 MOST_MEMBERS = 10_000
-# What a file that was damaged, or made to harm, can raise while it is taken apart.
+# What a damaged or malicious file can raise while it is parsed.
 DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, struct.error, ValueError, KeyError, TypeError, AttributeError, IndexError),
     *(EOFError, OverflowError, OSError, RecursionError, NotImplementedError, ImportError, SyntaxError, AssertionError),
@@ -43,13 +43,13 @@ DAMAGE = (
 )
 
 
-# The folders that paths may not lead out of; of the whole process, so that its threads are held to it too.
+# The folders that paths may not lead out of; they hold for the whole process, all its threads included.
 _fences: list[Path] = []
 
 
 @contextmanager
 def fenced(folder: str | os.PathLike[str]) -> Iterator[None]:
-    """Within it, a path that leads out of the folder, by itself or through a link, is refused: here, and by tables."""
+    """Within it, paths that lead out of the folder, directly or through a link, are refused: here, and by tables."""
     _fences.append(Path(os.path.realpath(folder)))
     try:
         yield
@@ -58,7 +58,7 @@ def fenced(folder: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def checked_path(path: str | os.PathLike[str]) -> Path:
-    """A path that a file can have, whether or not there is one; the system's refusal of any other comes too late."""
+    """A path that a file can have, whether or not there is one; for any other, the system's error comes too late."""
     try:
         _refuse_outside(path)
         os.lstat(path)
@@ -78,12 +78,12 @@ def _refuse_outside(path: str | os.PathLike[str]) -> None:
 
 
 def is_fenced() -> bool:
-    """Whether paths may not lead out of some folder; then nor may addresses."""
+    """Whether paths are kept inside some folder; remote addresses are then refused as well."""
     return bool(_fences)
 
 
 def without_credentials(address: str) -> str:
-    """An address without user names' passwords and without what follows it, which may open a door, too."""
+    """An address without its password and without its query, which may hold a key, too."""
     parts = urlsplit(address)
     people, at, host = parts.netloc.rpartition("@")
     user = people.partition(":")[0]
@@ -95,7 +95,7 @@ def bytes_in(path: str | Path, what: str, *, most: int = MOST_BYTES) -> bytes:
 
     Guarantees
     ----------
-    Reads at most ``most`` bytes, of a plain file alone: a device, pipe or socket, which may never end, is refused.
+    Reads at most ``most`` bytes, and only from a plain file: a device, pipe or socket, which may never end, is refused.
     """
     with _plain(path, what) as file:
         data = file.read(most + 1)
@@ -125,10 +125,10 @@ def _plain(path: str | Path, what: str) -> Iterator[BinaryIO]:
     try:
         try:
             _refuse_outside(path)
-            # A pipe that nobody writes to would be waited for.
+            # Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
             descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         except ValueError as error:
-            raise SourceError(f"cannot read the {what}: {str(path)!r} is no path") from error
+            raise SourceError(f"cannot read the {what}: {str(path)!r} is not a path") from error
         with os.fdopen(descriptor, "rb") as file:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise SourceError(f"cannot read the {what} {path}: it is not a file")
@@ -146,7 +146,7 @@ def text_in(path: str | Path, what: str) -> str:
 
 
 def rows_in(path: str | Path, what: str, *, delimiters: Sequence[str] = (",",)) -> list[tuple[int, list[str]]]:
-    """The rows of a small CSV in UTF-8, each with its line; it has the delimiter that its first line has most of."""
+    """The rows of a small CSV in UTF-8, each with its line; its delimiter is the commonest one in the first line."""
     text = text_in(path, what)
     delimiter = max(delimiters, key=text.partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
@@ -179,7 +179,7 @@ def archive_in(data: bytes, *, most: int = MOST_UNPACKED) -> zipfile.ZipFile:
 
 
 def arrays_in(path: str | Path, what: str, *, most: int = MOST_UNPACKED) -> dict[str, NDArray[Any]]:
-    """The arrays of an npz; what it guarantees, :func:`arrays_of` does."""
+    """The arrays of an npz; the guarantees are those of :func:`arrays_of`."""
     data = bytes_in(path, what, most=most)
     try:
         return arrays_of(data, most=most)
@@ -205,7 +205,7 @@ def arrays_of(data: bytes, *, most: int = MOST_UNPACKED) -> dict[str, NDArray[An
 
 
 def _checked(array: Any, name: str) -> NDArray[Any]:
-    """A member that is no array comes as its bytes."""
+    """Refuse a member that is not an array, which numpy gives as its bytes."""
     if isinstance(array, bytes) or array.dtype.hasobject:
         raise ValueError(f"'{name}' is not a plain array")
     checked: NDArray[Any] = array

@@ -11,8 +11,8 @@ from importlib import import_module
 def face(room: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
     """``__getattr__``, ``__dir__`` and ``__all__`` of a room.
 
-    A room says what is public once, as imports that only type checkers run (``if TYPE_CHECKING: from x import A as
-    A``). They are read here, so that a program finds the same names as a type checker.
+    A room declares what is public once, as imports that only type checkers run (``if TYPE_CHECKING: from x import A as
+    A``). They are read here, so a program finds the same names as a type checker.
     """
     homes = _imports(room)
 

@@ -13,7 +13,7 @@ import pytest
 from places import ROOT
 from tables_of_people import clinic, write_csv
 from tacit import CheckResult
-from tacit.release.policy.lines import RULES, CheckedSource, PolicyCheck
+from tacit.release.policy.lines import CheckedSource, PolicyCheck
 
 Tacit = Callable[..., tuple[int, str, str]]
 POLICY = 'secret = "illness"\nepsilon = {epsilon}\nleast = 5\n'
@@ -126,11 +126,11 @@ def test_odd_names_break_neither_format(tmp_path: Path, monkeypatch: pytest.Monk
     checked_sarif(json.loads(result.to_sarif()), uris)
 
 
-def test_the_json_is_one_object_and_names_every_rule(folder: Path, tacit_command: Tacit) -> None:
+def test_the_json_is_one_object_and_names_the_rules_that_were_checked(folder: Path, tacit_command: Tacit) -> None:
     code, out, _ = tacit_command("check", "people.csv", "--format", "json")
     answer = json.loads(out)
     assert (code, answer["result"], answer["verdict"]) == (0, "CheckResult", "passes")
-    assert {each["rule"] for each in answer["sources"][0]["checks"]} <= set(RULES)
+    assert {each["rule"] for each in answer["sources"][0]["checks"]} == {"epsilon", "least"}
     page = folder / "gate.html"
     assert tacit_command("check", "people.csv", "--report", str(page), "--quiet")[0] == 0
     assert "keeps the policy" in page.read_text("utf-8")

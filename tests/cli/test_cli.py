@@ -223,7 +223,7 @@ def test_explain_lists_and_explains(run: Run) -> None:
     assert "nats" in run("explain", "maximal_leakage")[1]
 
 
-def test_a_command_does_not_wait_for_pandas_which_stays_at_hand() -> None:
+def test_a_command_does_not_wait_for_pandas_which_can_still_be_imported() -> None:
     """Arrow loads pandas on first use, if it is installed."""
     code = (
         "import sys\nfrom tacit.cli.options import without_frames\nwithout_frames()\nimport pyarrow as pa\n"

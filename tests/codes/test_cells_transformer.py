@@ -147,9 +147,9 @@ class TestWhatIsTold:
     def test_means_stay_numbers_and_levels_are_as_wished(self):
         X, ill, _ = people()
         assert Cells(write="means").fit(X, secret=ill).transform(X).dtypes.astype(str)["pay"] == "float64"
-        told = Cells(levels={"age": 10, "pay": "whole"}).fit(X, secret=ill).transform(X)
+        told = Cells(epsilon=2.0, levels={"age": 10, "pay": "whole"}).fit(X, secret=ill).transform(X)
         assert set(told.pay) == {"any"}
-        assert {text.split()[0][-1] for text in told.age} <= {"0", "9", "y"}
+        assert {text.split()[0][-1] for text in told.age} == {"0", "9"}
 
     def test_the_target_may_be_what_readers_want(self):
         X, ill, commutes = people(800)
@@ -165,7 +165,7 @@ class TestWhatIsTold:
     def test_what_is_written_is_true_of_records_beyond_those_it_learned_from(self):
         X, ill, _ = people()
         told = Cells(levels={"age": 10}).fit(X, secret=ill).transform(X.assign(age=[200, -5] * 150))
-        assert {text.split(" ", 1)[1] for text in told.age if text != "any"} <= {"and over", "and under"}
+        assert {text.split(" ", 1)[1] for text in told.age if text != "any"} == {"and over", "and under"}
         halves = Cells(levels={"age": 10}).fit(X, secret=ill).transform(X.assign(age=X.age + 0.5))
         assert not {text for text in halves.age if " to " in text and "under" not in text}
 

@@ -211,7 +211,7 @@ def test_the_names_to_choose_from_are_those_that_can_be_made() -> None:
     assert schema([Question])["properties"]["engine"]["enum"] == list(ENGINES)
 
 
-def test_what_was_said_is_told_from_what_was_not() -> None:
+def test_settings_that_were_given_are_told_from_defaults() -> None:
     assert given([Bound(epsilon=0.0, delta=0.0), Making()]) == {"epsilon": 0.0, "delta": 0.0}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import pickle
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,6 +59,12 @@ def test_an_error_is_told_in_the_words_of_the_shell() -> None:
     error = ArgumentError(sentence("say so ({fresh})", fresh=Setting("fresh", True)))
     assert str(error) == "say so (fresh=True)"
     assert error.told(COMMAND_LINE) == "say so (--fresh)"
+
+
+def test_no_message_that_is_put_together_has_two_spaces_between_words() -> None:
+    two = re.compile(r'[a-z;:,]  "$|\+ "  [a-z]|[a-z]:  \{', re.MULTILINE)
+    found = {path.name: two.findall(path.read_text("utf-8")) for path in SOURCE.rglob("*.py")}
+    assert not {name: each for name, each in found.items() if each}
 
 
 def named_in_sentences() -> Iterator[tuple[str, str, list[str]]]:

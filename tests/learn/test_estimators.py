@@ -216,7 +216,7 @@ class TestCrossFitting:
         d = SAMPLERS["gauss20"](600, np.random.default_rng(0))
         fitted = AutoLogLift(learners=("linear", "trees"), folds=3, doubt=False, random_state=0).fit(d.X, d.s)
         assert "linear model" in fitted.reason_
-        assert "records apart" in fitted.reason_
+        assert "held-out records" in fitted.reason_
         assert {c.name for c in fitted.candidates_} == {"linear", "trees"}
 
     def test_where_nothing_is_to_be_learned_it_says_so(self):

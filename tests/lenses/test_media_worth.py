@@ -57,6 +57,6 @@ def test_a_use_of_masked_posts_is_told_beside_that_of_the_originals(tmp_path: Pa
     use = made.certificate.use
     assert (use.column, use.tested_on) == ("theme", len({line.split(",", 2)[2] for line in lines}))
     assert use.after > 0.95 > use.prior
-    assert "theme told right" in str(made)
+    assert "theme predicted right" in str(made)
     with pytest.raises(tacit.TacitError, match="name one column"):
         tacit.protect(tmp_path / "posts.csv", use=["theme", "text"], out=tmp_path / "s", **asked)

@@ -381,9 +381,10 @@ def secret_case(folder: Path) -> Path:
     return write_case(folder, case, sources)
 
 
+# In the short form remove, decoy and verify; of the others test_red_team_person.py and test_person_cli.py ask the same.
 ASK: dict[str, Callable[..., Any]] = {
-    "audit": person_audit, "release": person_release, "dip": person_dip, "remove": person_remove,
-    "decoy": person_decoy, "verify": person_verify_next,
+    "remove": person_remove, "audit": person_audit, "decoy": person_decoy, "release": person_release,
+    "verify": person_verify_next, "dip": person_dip,
 }  # fmt: skip
 
 

@@ -83,7 +83,7 @@ def test_a_defect_is_one_line_and_exit_code_4(people: Path, tmp_path: Path) -> N
     assert details.stat().st_mode & 0o777 == 0o600
 
 
-def test_of_two_at_once_one_is_refused(tmp_path: Path) -> None:
+def test_the_second_of_two_runs_at_once_is_refused(tmp_path: Path) -> None:
     with new_release(tmp_path / "r") as draft:
         with pytest.raises(ArgumentError, match="another run of Tacit is writing"), new_release(tmp_path / "r"):
             pass

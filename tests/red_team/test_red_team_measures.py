@@ -321,10 +321,10 @@ X, S = np.arange(12.0).reshape(6, 2), np.array([0, 1] * 3)
         ((X[:, 0], S, X[:, 0], S), {}, "a table of finite numbers"),
         ((X * np.nan, S, X, S), {}, "finite numbers"),
         (([["a", "b"]] * 6, S, X, S), {}, "finite numbers"),
-        ((X, S, X[:, :1], S), {}, "2 columns, and those apart 1"),
+        ((X, S, X[:, :1], S), {}, "2 columns, and those held out 1"),
         # Guessed wrong every time, which would look safe.
-        ((X, S, X, S.astype(str)), {}, "no record apart has a secret"),
-        ((X, S, X, S + 5), {}, "no record apart has a secret"),
+        ((X, S, X, S.astype(str)), {}, "no held-out record has a secret"),
+        ((X, S, X, S + 5), {}, "no held-out record has a secret"),
     ],
 )
 def test_records_that_cannot_be_guessed_from_are_refused(

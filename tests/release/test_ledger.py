@@ -225,7 +225,7 @@ def test_frames_weights_and_large_joints_are_not_counted(
 
 
 @pytest.mark.long
-def test_of_other_people_the_worst_release_counts(people: Path, tmp_path: Path) -> None:
+def test_for_other_people_the_worst_release_counts(people: Path, tmp_path: Path) -> None:
     first = released(people, tmp_path / "one", ["age", "ward"], epsilon=0.2)
     more = write_csv(tmp_path / "more.csv", clinic(500, random_state=1))
     alone = released(more, tmp_path / "alone", ["age", "ward"], epsilon=0.6, ledger=tmp_path / "alone.json")

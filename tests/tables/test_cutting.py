@@ -78,7 +78,7 @@ def test_cut_points_make_bins_of_about_equal_size():
 
 def test_cut_points_drop_edges_that_would_make_empty_bins():
     skewed = open_table(pa.table({"n": [0] * 90 + list(range(10)) + [None]}))
-    assert all(edge > 0 for edge in cut_points(skewed, "n", 4).edges)
+    assert cut_points(skewed, "n", 4).edges == ()
     assert cut_points(open_table(pa.table({"n": [7.0] * 5})), "n", 4).edges == ()
     assert cut_points(open_table(pa.table({"n": [-INF, 1.0, 2.0, INF, NAN]})), "n", 2).edges == (2,)
 

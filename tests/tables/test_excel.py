@@ -43,7 +43,7 @@ def test_a_sheet_is_read_with_whole_numbers_days_and_texts_as_they_are(tmp_path:
     assert rows[0]["seen"] == datetime(2024, 1, 1, 12)
 
 
-def test_of_several_sheets_one_is_named(tmp_path: Path) -> None:
+def test_one_of_several_sheets_must_be_named(tmp_path: Path) -> None:
     path = write_workbook(tmp_path / "two.xlsx", {"One": [["a"], [1]], "Two": [["b"], [2]]})
     with pytest.raises(SourceError, match=r"has 2 sheets, choose one .*One, Two"):
         open_table(path)
@@ -82,7 +82,7 @@ def test_a_damaged_workbook_is_refused_by_name(tmp_path: Path, ending: str, cont
     path = tmp_path / f"bad.{ending}"
     path.write_bytes(content)
     kind = "OpenDocument" if ending == "ods" else "Excel"
-    with pytest.raises(SourceError, match=f"bad.{ending} is no whole {kind} file: save it again$"):
+    with pytest.raises(SourceError, match=f"bad.{ending} is not an intact {kind} file: save it again$"):
         open_table(path)
 
 

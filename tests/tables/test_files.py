@@ -66,7 +66,7 @@ def test_packed_text_is_read_and_written_packed(request, tmp_path, engine, endin
     assert out.read_bytes()[:2] == path.read_bytes()[:2]
     assert rows(open_table(out)) == CSV_ROWS
     path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(SourceError, match=r"t\.csv.* is no whole (gzip|zstd) file"):
+    with pytest.raises(SourceError, match=r"t\.csv.* is not an intact (gzip|zstd) file"):
         rows(open_table(path, engine=engine))
 
 
@@ -89,7 +89,7 @@ def test_an_encoding_can_be_said(tmp_path, tacit_command):
     code, out, _ = tacit_command("audit", str(path), "--encoding", "cp1251", "--secret", "город", "--format", "json")
     assert code == 0
     assert any("is read as CP1251" in note for note in json.loads(out)["notes"])
-    with pytest.raises(ArgumentError, match="'klingon' is no encoding"):
+    with pytest.raises(ArgumentError, match="'klingon' is not an encoding"):
         open_table(path, encoding="klingon")
     with pytest.raises(DataError, match="not text in ascii: give its encoding"):
         open_table(path, encoding="ascii")
@@ -123,7 +123,7 @@ def test_orc_is_read_and_written(tmp_path):
     write_table(table, tmp_path / "out.orc", like=table)
     assert rows(open_table(tmp_path / "out.orc")) == data.to_pylist()
     (tmp_path / "t.orc").write_bytes(b"ORC and no more")
-    with pytest.raises(SourceError, match="no whole ORC file"):
+    with pytest.raises(SourceError, match="not an intact ORC file"):
         open_table(tmp_path / "t.orc")
 
 

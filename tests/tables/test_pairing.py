@@ -120,7 +120,7 @@ def test_different_numbers_of_rows_are_refused(on):
         short = whole.with_rows(whole.rows.head(18), whole.columns)
     symbols = symbols_in(whole, ["x"])
     for tables in ([whole, short], [short, whole], [whole, whole, short]):
-        with pytest.raises(DataError, match=r"has (18|20) rows and .* has (18|20): they are not of one table"):
+        with pytest.raises(DataError, match=r"has (18|20) rows and .* has (18|20): they are not versions of one table"):
             side_by_side([(table, symbols) for table in tables])
 
 
@@ -218,5 +218,5 @@ def test_two_files_are_counted_side_by_side_in_one_pass_as_row_by_row(tmp_path):
     # What is not the whole of a file is told row by row.
     assert pairing.counted_beside(one.select(["a"]), ["a"], other, ["t"]) is None
     pq.write_table(second.slice(1), tmp_path / "c.parquet")
-    with pytest.raises(DataError, match="not of one table"):
+    with pytest.raises(DataError, match="not versions of one table"):
         pairing.counted_beside(one, ["a"], open_table(tmp_path / "c.parquet"), ["t"])

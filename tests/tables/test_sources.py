@@ -136,7 +136,7 @@ ODD_FILES = ["t.csv", "t.parquet", "t.jsonl", "t.arrow"]
     ("engine", "name"),
     [
         *(("duckdb", name) for name in few(ODD_FILES, 2)),
-        *(pytest.param("spark", name, marks=pytest.mark.spark) for name in few(ODD_FILES)),
+        *(pytest.param("spark", name, marks=[pytest.mark.spark, pytest.mark.long]) for name in ODD_FILES),
     ],
 )
 def test_a_column_may_be_called_anything_and_its_release_has_the_same_columns(request, tmp_path, engine, name):
@@ -237,9 +237,9 @@ BAD_FILES = {
     "quotes": (lambda p: write(p / "t.csv", 'a,b\n1,2\n1,"x\n3,4\n'), DataError, "t.csv, line 3: .*quote"),
     "bytes": (lambda p: write(p / "t.csv", b"a,b\n1,\xc3\xa9\n1,\xff\n"), DataError, "t.csv, line 3: .*UTF-8"),
     "endings": (lambda p: write(p / "t.csv", b"a,b\r\n1,2\n3,4\r\n"), TacitError, "t.csv"),
-    "truncated": (truncated, SourceError, "no whole Parquet file"),
-    "no parquet": (lambda p: write(p / "t.parquet", "hello"), SourceError, "no whole Parquet file"),
-    "no arrow": (lambda p: write(p / "t.arrow", "hello hello"), SourceError, "no whole Arrow file"),
+    "truncated": (truncated, SourceError, "not an intact Parquet file"),
+    "no parquet": (lambda p: write(p / "t.parquet", "hello"), SourceError, "not an intact Parquet file"),
+    "no arrow": (lambda p: write(p / "t.arrow", "hello hello"), SourceError, "not an intact Arrow file"),
     "no database": (lambda p: write(p / "t.duckdb", "hello" * 1000), SourceError, "cannot read or write .*t.duckdb"),
     "mixed": (lambda p: write(p / "t.jsonl", '{"a": 1}\n{"a": "x"}\n'), DataError, "column 'a' .* mixes types"),
     "json twice": (lambda p: write(p / "t.jsonl", '{"a": 1, "a": 2}\n'), DataError, "more than one column 'a'"),

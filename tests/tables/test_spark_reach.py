@@ -76,6 +76,7 @@ def test_an_address_goes_to_spark_as_it_was_given(spark: Any, tmp_path: Path) ->
         open_table(f"file://{tmp_path}/lake")
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_numbers_are_made_on_the_workers_where_combinations_are_many(spark: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr("tacit.tables.engines.spark.engine.SOME", 50)

@@ -83,8 +83,8 @@ def test_a_post_is_read_word_by_word(folder: Path, answer: Callable[..., Any]) -
 def test_a_case_cannot_lead_out_of_the_folder(folder: Path, answer: Callable[..., Any], path: str) -> None:
     (folder.parent / "outside.csv").write_text("name,phone\nAlice,555\n")
     (folder / "link.csv").symlink_to(folder.parent / "outside.csv")
-    (folder / "case.yaml").write_text(f"person: {{name: Alice}}\nsources:\n  shop: {{path: '{path}'}}\n")
-    with pytest.raises(DataError) as refusal:
+    (folder / "case.yaml").write_text(f"person: {{name: Alice}}\nsources: [{{name: shop, path: '{path}'}}]\n")
+    with pytest.raises(DataError, match="outside the folder") as refusal:
         answer("person/audit", case="case.yaml")
     assert "555" not in str(refusal.value)
     assert "phone" not in str(refusal.value)

@@ -1,4 +1,4 @@
-"""Words on the command line to one workflow call, and show."""
+"""The command line: arguments become one call of a verb, and its answer is shown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 
 def main() -> NoReturn:
-    """Entry point of the ``tacit`` command; whatever goes wrong is one line and an exit code.
+    """Entry point of the ``tacit`` command; anything that goes wrong becomes one line and an exit code.
 
     0 yes or done, 1 no, 2 wrong arguments, 3 bad data, 4 a defect of Tacit's.
     """

@@ -1,4 +1,4 @@
-"""Where no secret was named and somebody sits at the terminal: ask which column it is, and what is left out."""
+"""If no secret was named and somebody is at the terminal: ask which column it is, and what to leave out."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 def can_ask(words: Mapping[str, Any]) -> bool:
     """Whether somebody reads the answer and can type one."""
-    told = words.get("format_") == "text" and not words.get("quiet")
-    return told and sys.stdin.isatty() and sys.stdout.isatty()
+    readable = words.get("format_") == "text" and not words.get("quiet")
+    return readable and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def asked_for_roles(found: ColumnsResult) -> dict[str, Any]:
-    """The secret and the columns that are left out, as the user chose them; the guesses are the defaults."""
+    """The secret and the columns to leave out, as the user chose them; the guesses are the defaults."""
     names = [column.name for column in found.columns]
     guess = next(iter(found.proposed_secret), None)
 

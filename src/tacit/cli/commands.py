@@ -1,4 +1,4 @@
-"""The commands. Each reads words, makes one request, calls one verb, shows the answer and exits by it."""
+"""The commands. Each reads its arguments, makes one request, calls one verb, shows the answer and exits by it."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def check(source: tuple[str, ...], **words: Any) -> int:
     seen = answer(verb, source, words=words)
     for each in seen.sources:
         if each.error is not None:
-            # The document is written all the same; the line on standard error and the code are those of any refusal.
+            # The document has been printed; the line on standard error and the exit code are those of any refusal.
             raise SourceError(each.error.detail)
     return int(seen.verdict != "passes")
 

@@ -1,4 +1,4 @@
-"""How a command ends: whatever goes wrong is one line and an exit code."""
+"""How a command ends: anything that goes wrong becomes one line and an exit code."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 
 def concluded(command: Callable[[], Any]) -> NoReturn:
-    """Run a command and end the process as it ended."""
+    """Run a command, and end the process according to how it ended."""
     _with_streams()
     import click
 
@@ -47,7 +47,7 @@ def concluded(command: Callable[[], Any]) -> NoReturn:
 
 
 def _with_streams() -> None:
-    """A stream that was closed leads nowhere, and not to the next file that is opened; and none refuses a letter."""
+    """Point closed streams at nothing, so the next file opened does not become one; and let none refuse a character."""
     for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             os.open(os.devnull, os.O_RDWR)
@@ -58,7 +58,7 @@ def _with_streams() -> None:
 
 
 def without_output() -> None:
-    """Nothing more is written to the output: what waits there would fail again when Python ends."""
+    """Discard what is still to be written to the output: it would fail again when Python ends."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -70,7 +70,7 @@ def _written() -> str:
 
 
 def _written_all_the_same() -> str:
-    """What stands although the run was refused; most often nothing, and nothing is said."""
+    """What was written although the run was refused; most often nothing, and then no words."""
     written = _written()
     return "" if written.startswith("nothing") else f"; {written}"
 

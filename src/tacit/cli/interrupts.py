@@ -1,4 +1,4 @@
-"""Ctrl-C that stops the command within a second, whatever native code is at work."""
+"""Ctrl-C stops the command within a second, whatever native code is running."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NoReturn
 
-# How long the usual KeyboardInterrupt may take to unwind before the process leaves without it.
+# How many seconds the usual KeyboardInterrupt may take to unwind before the process ends without it.
 GRACE = 1.0
 
 
@@ -20,13 +20,13 @@ def prompt() -> Iterator[None]:
 
     Python sees a signal only between its own instructions, and DuckDB or HiGHS may take minutes between two of them.
     What was being written is removed first, and the message is the same. A request to terminate ends the process at
-    once, with nothing left behind: what DuckDB spilled are rows of the tables it read.
+    once, with nothing left behind: DuckDB's spill files hold rows of the tables it read.
     """
     hears, rings = socket.socketpair()
     rings.setblocking(False)
     unwound = threading.Event()
     before = signal.set_wakeup_fd(rings.fileno(), warn_on_full_buffer=False)
-    # Without a handler of its own the process would end before anybody hears.
+    # Without a handler, the process would end before the watcher hears the signal.
     asked = signal.getsignal(signal.SIGTERM)
     if asked is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, lambda number, frame: None)
@@ -45,7 +45,7 @@ def prompt() -> Iterator[None]:
 
 @contextmanager
 def left_to_others() -> Iterator[None]:
-    """Within :func:`prompt`, a part of the command that ends in order by itself: a server has work to stop first."""
+    """Within :func:`prompt`, a part that handles its own interrupts: a server must first stop its work."""
     before = signal.set_wakeup_fd(-1)
     try:
         yield
@@ -64,7 +64,7 @@ def _watch(hears: socket.socket, unwound: threading.Event) -> None:
 def leave(code: int) -> NoReturn:
     """End the process at once, with nothing left behind, and say what was written before.
 
-    A query that did not stop would still be at work while Python takes itself apart, and end the process by a signal.
+    A query that does not stop would still run while Python shuts down, and crash the process.
     """
     from tacit.tables.writing import abandon_drafts, what_appeared
 

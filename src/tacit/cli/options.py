@@ -23,7 +23,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def file_names(_: click.Context, __: click.Parameter, typed: str) -> list[CompletionItem]:
-    """What shells put in the place of a table or another file that is begun: the names of files."""
+    """Shell completion for tables and other files: the names of files."""
     return [CompletionItem(typed, type="file")]
 
 
@@ -78,11 +78,11 @@ def settings(*requests: type[Request], required: Sequence[str] = ()) -> Callable
 def option_of(
     name: str, facts: SettingFacts, default: Any = None, required: bool = False
 ) -> Callable[[Command], Command]:
-    """The option that a setting is."""
+    """The option for a setting."""
     kind, words = facts.kind, [option(name), *([facts.short] if facts.short else [])]
     if isinstance(kind, Flag):
         return click.option(*words, name, is_flag=True, help=facts.help)
-    # The default is shown and not passed: what nobody typed was not said.
+    # The default is shown but not passed: only what was typed counts as given.
     shown = f"{facts.help}  [default: {default}]" if default is not None else facts.help
     return click.option(
         *words,
@@ -123,7 +123,7 @@ def answer(verb: Callable[..., Any], about: Any, *, words: dict[str, Any]) -> An
     from tacit import report
     from tacit.cli.showing import show, watched
 
-    # The first engine is what is asked for when nothing is; another may need pandas, as Splink does in a case.
+    # The first engine is the default; another may need pandas, as Splink does in a case.
     if "engine" in words and words["engine"] in (None, next(iter(ENGINES))):
         without_frames()
     shown = ("format_", "bits", "quiet", "report", "full")
@@ -137,9 +137,9 @@ def answer(verb: Callable[..., Any], about: Any, *, words: dict[str, Any]) -> An
 
 
 def without_frames() -> None:
-    """Let pyarrow know of no pandas: it loads it on first use, for half a second, and no file is a frame of it.
+    """Hide pandas from pyarrow, which would load it on first use for half a second; no file is a pandas frame.
 
-    A process that has loaded either already may have frames, and is left alone.
+    A process that has already loaded either may have frames, and is left alone.
     """
     if "pandas" in sys.modules or "pyarrow" in sys.modules:
         return

@@ -1,4 +1,4 @@
-"""``tacit person``: how much of one person is out, and what to do. Its commands come from the registry of actions."""
+"""``tacit person``: how much is known about one person, and what to do. The commands come from a list of actions."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ def init(directory: Path, source: Path | None) -> int:
 
 
 class ActionCommand(click.Command):
-    """An action as a command; the action is loaded when its words are looked at."""
+    """An action as a command; the action is loaded only when its options or help are needed."""
 
     def __init__(self, action: PersonAction) -> None:
         self._action = action
         super().__init__(action.name.replace("_", "-"), callback=self._answer, short_help=action.summary)
-        # What click has set at once is made when it is first looked at.
+        # Click has set these; deleted, they are computed on first use.
         del self.params, self.help, self.epilog
 
     @cached_property

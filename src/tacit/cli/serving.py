@@ -1,4 +1,4 @@
-"""``serve``: the page, on this machine alone."""
+"""``serve``: the page, only on this machine."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ def serve(folder: Path, port: int | None, no_browser: bool) -> int:
     return 0
 
 
-# The words of the command that answers a job.
+# The command line of the worker that answers a job.
 WORKER = (sys.executable, "-m", "tacit.cli.working")

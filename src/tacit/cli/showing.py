@@ -17,7 +17,7 @@ from tacit.cli.wording import wording
 from tacit.document.progress import Progress, silent, step_words
 from tacit.report.result import Result
 
-# Seconds between two lines where standard error is no terminal: runs that take less write none.
+# Seconds between two lines if standard error is not a terminal: shorter runs write none.
 EVERY = 10.0
 
 
@@ -48,10 +48,10 @@ def while_somebody_reads() -> Iterator[None]:
 
 @contextmanager
 def watched(*, quiet: bool) -> Iterator[Progress]:
-    """A progress function; it draws on standard error, or writes a line there now and then if that is no terminal.
+    """A progress function; it draws on standard error or, if that is not a terminal, writes a line now and then.
 
-    While the work is watched, whatever native code writes to standard output is thrown away: HiGHS now and
-    then prints a line that would spoil the JSON.
+    Meanwhile, whatever native code writes to standard output is discarded: HiGHS sometimes prints a line that would
+    spoil the JSON.
     """
     with _clean_output():
         if quiet:
@@ -81,7 +81,7 @@ class _ShownStep:
         self.share: float | None = None
 
     def __call__(self, stage: str, share: float | None) -> None:
-        """Note how far the verb is."""
+        """Note how far the verb has got."""
         if stage != self.stage:
             self.stage, self.since = stage, time.monotonic()
         self.share = share
@@ -93,7 +93,7 @@ class _ShownStep:
 
 @contextmanager
 def _lines() -> Iterator[_ShownStep]:
-    """A step of which a plain line is written every ten seconds, whether or not the verb comes to say anything."""
+    """A step about which a plain line is written every ten seconds, even if the verb reports nothing new."""
     step, done, begun = _ShownStep(), threading.Event(), time.monotonic()
 
     def write() -> None:

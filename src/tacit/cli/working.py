@@ -1,4 +1,4 @@
-"""A worker of the page: it is given one job, on standard input, and ends as a command does, in the same words."""
+"""A worker of the page: it gets one job, on standard input, and ends like a command, with the same messages."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ if __name__ == "__main__":
         concluded(_answer)
     except SystemExit as stop:
         for place in _given:
-            # A server that was started after this worker has no other way to know.
+            # A server started after this worker has no other way to learn its exit code.
             (place / "code.txt").write_text(str(stop.code))
         raise

@@ -1,8 +1,8 @@
-"""An additive model of what is told, and how well it ranks: in closed form, without chance, in milliseconds.
+"""An additive model of what is told, and how well it ranks: in closed form, deterministic, in milliseconds.
 
-A release says of a record a chance for each value of each column ("30 to 39", "A or B"). A model in which every
-value adds its part reads such chances as it reads the values themselves. Trees do not: to them, a level that no other
-record has is one more value, and what they learn about it helps nobody who has the values.
+A release gives each record a probability for each value of each column ("30 to 39", "A or B"). A model in which every
+value adds its part can use such probabilities just like the values themselves. Trees cannot: to them, a level that no
+other record has is one more value, and what they learn about it is of no use for original values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Matrix = NDArray[np.float64]
 Vector = NDArray[np.float64]
 
-# What every part is drawn towards 0 by, as by so many records.
+# The ridge penalty: every part is drawn towards 0 as if by this many records.
 _DRAWN = 30.0
 
 
@@ -48,7 +48,7 @@ def area_under_curve(guesses: Matrix, counts: Matrix) -> float:
 
 
 def _area(guess: Vector, here: Vector, there: Vector) -> float:
-    """The chance that one of here is guessed higher than one of there; equal guesses count half."""
+    """The probability that one of ``here`` is guessed higher than one of ``there``; equal guesses count half."""
     place = np.unique(guess, return_inverse=True)[1]
     before, behind = np.bincount(place, here), np.bincount(place, there)
     return float(before @ (np.cumsum(behind) - behind / 2) / (here.sum() * there.sum()))

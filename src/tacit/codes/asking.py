@@ -20,7 +20,7 @@ from tacit.tables.counting import Counts, count
 from tacit.tables.symbols import in_order
 from tacit.tables.table import Table
 
-# Values of the use that are told apart while cuts are chosen.
+# The most values of the use that are distinguished while cuts are chosen.
 MOST_USES = 16
 
 
@@ -55,18 +55,18 @@ class CodeRequest:
     least : int
         The fewest records of a cell.
     known : tuple of str
-        Released columns that an adversary may know: cells are bounded inside what is known.
+        Released columns that an adversary may know: cells are bounded given their values.
     use : tuple of str
         Columns that readers want to predict.
     prefer : mapping
         How much keeping each column matters; 1 for those that are not named.
     levels : mapping
-        What a column may be told as, where that was said.
+        The levels at which a column may be told, where they were given.
     weight : str, optional
         The column with the weight of each record.
     write : "text" or "means"
     recode : "local" or "global"
-        Whether every cell has parts of its own, or a column has the same parts in all cells.
+        Whether every cell has its own parts of a column, or a column has the same parts in all cells.
     """
 
     columns: tuple[str, ...]
@@ -99,15 +99,15 @@ class CodeRequest:
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """The columns that are counted beside the released ones: those of secrets, and uses."""
+        """The columns that are counted along with the released ones: those of secrets, and uses."""
         return (*self.hidden, *(name for name in self.use if name not in self.columns))
 
 
 def counted_atoms(table: Table, scales: Sequence[AnyScale], asked: CodeRequest, *beside: str) -> Counts:
-    """How often every combination of atoms, secrets and uses occurs, and of what else is to be counted beside them."""
+    """How often every combination of atoms, secrets and uses occurs, along with further columns ``beside`` them."""
     counted = [*asked.columns, *asked.beside, *beside]
     if asked.weight is None and few_values(scales):
-        # An engine groups a few short texts sooner than it looks up every one of them.
+        # For an engine, grouping a few short texts is faster than looking up each of them.
         return counts_by_atom(count(table, counted), scales)
     return count(atoms_table(table, scales), counted, weight=asked.weight)
 
@@ -115,7 +115,7 @@ def counted_atoms(table: Table, scales: Sequence[AnyScale], asked: CodeRequest, 
 def grouped_records(
     counts: Counts, asked: CodeRequest, atoms: NDArray[np.int64] | None = None
 ) -> tuple[GroupedRecords, list[SecretBound]]:
-    """What was counted as the search reads it, and what may be told about each secret; ``atoms`` of counted values."""
+    """The counts as the search reads them, and the bound on each secret; ``atoms``, if values were counted instead."""
     orders = secret_orders(counts, asked)
     bounds = [asked.claims[order.claim].bound(order.values) for order in orders]
     codes = atom_codes(counts, asked.columns) if atoms is None else atoms
@@ -124,7 +124,7 @@ def grouped_records(
 
 
 class SecretOrder(NamedTuple):
-    """A claim's secret in an order: the place of the claim, that of each group's value, and how many differ."""
+    """A claim's secret in an order: the place of the claim, that of each group's value, and the number of values."""
 
     claim: int
     secret: NDArray[np.int64]
@@ -132,17 +132,17 @@ class SecretOrder(NamedTuple):
 
 
 def secret_orders(counts: Counts, asked: CodeRequest) -> list[SecretOrder]:
-    """The secret of each claim; one with thresholds twice where it has missing values, which come last and first."""
+    """The secret of each claim; one with thresholds and missing values twice: with these last, and first."""
     orders = []
     for at, claim in enumerate(asked.claims):
         values, numbers = in_order(counts.codes[:, [counts.columns.index(name) for name in claim.secret]])
-        told = (numbers,) if claim.floor is None else at_both_ends(numbers, _missing(counts, claim.secret[0], values))
-        orders += [SecretOrder(at, each, len(values)) for each in told]
+        both = (numbers,) if claim.floor is None else at_both_ends(numbers, _missing(counts, claim.secret[0], values))
+        orders += [SecretOrder(at, each, len(values)) for each in both]
     return orders
 
 
 def _missing(counts: Counts, column: str, values: NDArray[np.int64]) -> int | None:
-    """The place of what is missing among the codes of a column that occur."""
+    """The place of the missing value among the codes of a column that occur."""
     levels = counts.levels[counts.columns.index(column)]
     places = [] if None not in levels else np.flatnonzero(values[:, 0] == levels.index(None)).tolist()
     return places[0] if places else None

@@ -18,7 +18,8 @@ from tacit.codes.tree import CellTree, Mask
 from tacit.tables.symbols import Symbols, in_order
 
 Write = Literal["text", "means"]
-# Digits of a number that stands for a range: more would be nobody's age, but might tell whose ages were averaged.
+# Significant digits of a number that stands for a range: more would help no reader, but might tell whose values were
+# averaged.
 DIGITS = 4
 
 
@@ -29,7 +30,7 @@ class CellCode:
     Attributes
     ----------
     scales : tuple of Scale
-        One a released column, in the order of the columns.
+        One per released column, in the order of the columns.
     tree : CellTree
     known : tuple of str
         Columns that an adversary may know; the tree cuts them first.
@@ -39,8 +40,8 @@ class CellCode:
 
     Guarantees
     ----------
-    What is written of a record is a function of its cell, and true of the record; a number stands for all that
-    :meth:`meant` says, which may be missing, too. Two cells differ in what is written of at least one column, unless
+    What is written for a record is a function of its cell, and true of the record; a number stands for all that
+    :meth:`meant` says, which may include missing. Two cells differ in what is written in at least one column, unless
     numbers are written and happen to agree.
     """
 
@@ -65,7 +66,7 @@ class CellCode:
 
     @cached_property
     def places(self) -> NDArray[np.int64]:
-        """The number of each node's cell, in the order of the leaves; -1 for nodes that are no cells."""
+        """The number of each node's cell, in the order of the leaves; -1 for nodes that are not cells."""
         out = np.full(len(self.tree), -1, np.int64)
         out[self.tree.leaves] = np.arange(len(self.tree.leaves))
         return out
@@ -82,14 +83,14 @@ class CellCode:
 
     @cached_property
     def written(self) -> tuple[tuple[str, ...] | tuple[float | None, ...], ...]:
-        """For each column, what is written of it in every cell: its level, or what stands for it."""
+        """For each column, what is written in every cell: its level, or the number that stands for it."""
         return tuple(
             tuple(self.numbers[name][text] for text in texts) if name in self.numbers else texts
             for name, texts in zip(self.columns, self.texts, strict=True)
         )
 
     def meant(self, column: int) -> dict[str | float | None, Mask]:
-        """The atoms that what is written of a column may stand for: a number may stand for several levels."""
+        """The atoms that each text or number written in a column may stand for; a number may stand for many levels."""
         which, parts = self.tree.parts_of(column)
         out: dict[str | float | None, Mask] = {}
         for level, part in set(zip(self.written[column], which[self.tree.leaves].tolist(), strict=True)):
@@ -97,17 +98,17 @@ class CellCode:
         return {level: out[level] for level in dict.fromkeys(self.written[column])}
 
     def known_parts(self, symbols: Symbols) -> NDArray[np.int64] | None:
-        """Which part of what is known each released value lies in, as it is written; None where nothing is known."""
+        """Which part of the known columns, as written, each released value lies in; None where nothing is known."""
         if not self.known:
             return None
         places = [symbols.columns.index(name) for name in self.known]
         return in_order(symbols.codes[:, places])[1]
 
     def exact(self, symbols: Symbols) -> NDArray[np.bool_]:
-        """Whether what is written of a released value is one value of its column (values x columns)."""
+        """Whether what is written for a released value is a single value of its column (values x columns)."""
         told = []
         for column, (scale, name) in enumerate(zip(self.scales, self.columns, strict=True)):
-            # What is written as missing was; a number is a mean, even if it is of one value.
+            # What is written as missing was missing; a number is a mean, even of a single value.
             meant = {
                 level: pins(scale, part)
                 for level, part in self.meant(column).items()
@@ -122,17 +123,17 @@ class CellCode:
         return replace(self, tree=tree)
 
     def reduced(self) -> CellCode:
-        """The same cells by scales that tell apart no more than the cells do.
+        """The same cells by scales that distinguish no more than the cells do.
 
-        What is published of a code names no value that the release does not: atoms that no cut separates become one,
-        and the outer ranges of numbers and dates are open.
+        A published code names no value that the release does not: atoms that no cut separates become one, and the outer
+        ranges of numbers and dates are open.
         """
         pairs = zip(self.scales, separated(self.tree), strict=True)
         scales, groups = zip(*(reduced_scale(scale, group) for scale, group in pairs), strict=True)
         return replace(self, scales=tuple(scales), tree=regrouped(self.tree, groups))
 
     def as_told(self) -> CellCode:
-        """The same code with the numbers of only those levels that a cell has; the others are for later batches."""
+        """The same code with numbers only for levels that a cell has; the others are for later batches."""
         told = zip(self.columns, self.texts, strict=True)
         numbers = {
             name: {text: self.numbers[name][text] for text in dict.fromkeys(texts)}
@@ -146,13 +147,13 @@ class CellCode:
 
         It is the mean of the column over the level in the whole table, so that it depends only on the level; a level
         has at least as many records as any of its cells. The ``least`` smallest and largest values of a level count as
-        the next ones, so that no outlier can be read from it. What is missing has no part in a mean. If it leaves fewer
-        than ``least`` records, the number is the middle of the level's range. ``records`` are those of each atom of
-        each column.
+        the next ones, so that no outlier can be read from it. Missing values have no part in a mean. If they leave
+        fewer than ``least`` records, the number is the middle of the level's range. ``records`` are those of each atom
+        of each column.
         """
         made, numbers = self.reduced(), dict[str, dict[str, float | None]]()
         for column, (fine, coarse) in enumerate(zip(self.scales, made.scales, strict=True)):
-            # Nodes are numbered alike, so that a node's parts on the two scales are the same records.
+            # Both trees number nodes alike, so a node's parts on the two scales are the same records.
             (which, parts), (coarsely, levels) = self.tree.parts_of(column), made.tree.parts_of(column)
             own = dict(zip(coarsely.tolist(), which.tolist(), strict=True))
             told = {}
@@ -167,5 +168,5 @@ class CellCode:
 
 
 def _few_numbers(scale: AnyScale, part: Mask, records: NDArray[np.int64], least: int) -> bool:
-    """Whether what is missing hides in a part that few others are in."""
+    """Whether a part includes missing values, and only few others."""
     return scale.has_missing and bool(part[-1]) and records[: scale.present][part[: scale.present]].sum() < least

@@ -26,12 +26,12 @@ from tacit.tables.rewriting import labelled
 from tacit.tables.symbols import in_order
 from tacit.tables.table import Table
 
-# The hidden column of cell numbers, on its way to levels.
+# The hidden column of cell numbers, before they become levels.
 CELL = "__tacit_cell__"
-# Texts are placed among so few beginnings as fast as they are looked up; rows of a sample that says how many differ.
+# Up to this many beginnings, placing texts is as fast as looking them up. SAMPLED rows show how many texts differ.
 FEW_STARTS = 8
 SAMPLED = 50_000
-# Columns with so few combinations of atoms are counted whole, however many records there are.
+# Columns with at most this many combinations of atoms are counted in full, however many records there are.
 FEW_COMBINATIONS = 100_000
 
 
@@ -46,7 +46,7 @@ class PlacedTable:
     cell : array of int
         The cell that each number stands for: cells may have been merged since.
     counts : mapping
-        What was counted already, by the weight and the columns beside the number.
+        What was already counted, by the weight and the columns besides the number.
     """
 
     table: Table
@@ -62,8 +62,8 @@ class PlacedTable:
 def placed(table: Table, code: CellCode, *, own: bool = False) -> PlacedTable:
     """The table with the cell of each record; it is read once, and all its other columns are kept.
 
-    Of scales that were made of the table itself, its ``own``, the engine may look up cells when they are asked for; and
-    of a table whose released columns were counted, for then all its values are seen.
+    With scales that were made from the table itself, its ``own``, the engine may look up cells on demand; so it may for
+    a table whose released columns were counted, because all its values have then been seen.
 
     Guarantees
     ----------
@@ -85,12 +85,12 @@ def placed(table: Table, code: CellCode, *, own: bool = False) -> PlacedTable:
             atoms[:, at] = np.where(atoms[:, at] == UNKNOWN, UNKNOWN, atom[atoms[:, at]])
         return cell(atoms)
 
-    # One value after the other, and not one row after the other, is placed among beginnings.
+    # Values, rather than rows, are placed among beginnings.
     scales = [listed[at][0] if at in listed else scale for at, scale in enumerate(code.scales)]
     number = cell_of_listed if listed else cell
     sizes = [scale.size for scale in scales] if own or counts is not None else None
-    found = numbered(atoms_table(table, scales), code.columns, number, name=CELL, sizes=sizes)
-    return PlacedTable(found, np.arange(len(code.tree.leaves)))
+    in_cells = numbered(atoms_table(table, scales), code.columns, number, name=CELL, sizes=sizes)
+    return PlacedTable(in_cells, np.arange(len(code.tree.leaves)))
 
 
 def _cells_of(code: CellCode, atoms: NDArray[np.integer], name: str) -> Ints:
@@ -102,11 +102,11 @@ def _cells_of(code: CellCode, atoms: NDArray[np.integer], name: str) -> Ints:
 
 
 def cells_of_groups(code: CellCode, counts: Counts, columns: Sequence[str], name: str) -> Ints:
-    """The cell of each group that was counted, by its values in these columns, those of the code in their order.
+    """The cell of each group that was counted, by its values in ``columns``, which are in the code's order.
 
     Guarantees
     ----------
-    As of :func:`placed`: a value of the table ``name`` that a scale does not know is refused.
+    As for :func:`placed`: a value of the table ``name`` that a scale does not know is refused.
     """
     places = map(counts.columns.index, columns)
     told = zip(code.scales, places, strict=True)
@@ -115,7 +115,7 @@ def cells_of_groups(code: CellCode, counts: Counts, columns: Sequence[str], name
 
 
 def _is_slow(table: Table, scale: Scale) -> bool:
-    """Whether many rows share the texts of a column whose texts are compared with many beginnings."""
+    """Whether texts are compared with many beginnings, and many rows share each text."""
     if not isinstance(scale, BeginningScale) or len(scale.starts) <= FEW_STARTS:
         return False
     if table[scale.column].dtype != "String":
@@ -125,20 +125,20 @@ def _is_slow(table: Table, scale: Scale) -> bool:
 
 
 def _by_value(table: Table, scale: Scale) -> tuple[CategoryScale, Ints]:
-    """A scale of the values that a column of texts has, and for each of them its atom on another."""
+    """A scale of the values of a column of texts, and the atom of each value on another scale."""
     levels = count(table, [scale.column]).levels[0]
     values = [value for value in levels if value is not None]
     return CategoryScale(scale.column, "text", tuple(values), None in levels), np.asarray(scale.atoms_of(levels))
 
 
 def coded(table: Table, code: CellCode, found: PlacedTable | None = None) -> Table:
-    """The table with its released columns written as the levels of each record's cell; the rest is left alone.
+    """The table with its released columns written as the levels of each record's cell; the rest is unchanged.
 
-    ``found`` has the cells of its records, where they are known already.
+    ``found`` has the cells of its records, where they are already known.
 
     Guarantees
     ----------
-    Rows, their order and all other columns stay. What is written of a row depends only on its cell, and is the same
+    Rows, their order and all other columns stay. What is written for a row depends only on its cell, and is the same
     on every engine. A value that a scale does not know is refused, never guessed.
     """
     found = placed(table, code) if found is None else found
@@ -151,20 +151,20 @@ def coded(table: Table, code: CellCode, found: PlacedTable | None = None) -> Tab
 
 
 def counts_by_cell(counts: Counts, columns: Sequence[str], cell: Ints) -> Counts:
-    """Counts of atoms beside some columns as those of cells beside them; ``cell`` is that of each group."""
+    """Counts of atoms and some columns as counts of cells and these columns; ``cell`` is that of each group."""
     at = [counts.columns.index(name) for name in columns]
     levels = [*(counts.levels[each] for each in at), tuple(range(int(cell.max(initial=-1)) + 1))]
     return _grouped(counts, [*columns, CELL], levels, [*counts.codes[:, at].T, cell])
 
 
 def few_values(scales: Sequence[Scale]) -> bool:
-    """Whether columns have few combinations of values: scales list them one by one."""
+    """Whether the scales list all values one by one, and there are few combinations of them."""
     listed = all(isinstance(scale, ListedScale) and scale.lists_all for scale in scales)
     return listed and prod(scale.size for scale in scales) <= FEW_COMBINATIONS
 
 
 def counts_by_atom(counts: Counts, scales: Sequence[Scale]) -> Counts:
-    """Counts of values as those of the atoms of scales; columns without a scale stay as they are."""
+    """Counts of values as counts of the atoms of scales; columns without a scale are unchanged."""
     levels, codes = [*counts.levels], [*counts.codes.T]
     for scale in scales:
         at = counts.columns.index(scale.column)
@@ -174,17 +174,17 @@ def counts_by_atom(counts: Counts, scales: Sequence[Scale]) -> Counts:
 
 
 def told_counts(table: Table, code: CellCode, counts: Counts, cell: Ints) -> Counts:
-    """Counts by cell as those of what is written: for their last column, the cell, stand the released columns."""
+    """Counts by cell as counts of what is written: the released columns replace the last column, the cell."""
     levels, codes = [*counts.levels[:-1]], [*counts.codes[:, :-1].T]
     as_numbers = written_numbers(table, code)
     for name, told in zip(code.columns, code.written, strict=True):
-        as_they_are = name in as_numbers
-        here = [told[at] if as_they_are or told[at] is None else str(told[at]) for at in cell.tolist()]
+        is_number = name in as_numbers
+        here = [told[at] if is_number or told[at] is None else str(told[at]) for at in cell.tolist()]
         present = sorted({*here} - {None})
         levels.append((*present, *([None] if None in here else [])))
         place = {value: at for at, value in enumerate(levels[-1])}
         codes.append(np.array([place[value] for value in here], np.int64))
-    # Two cells may be written alike, if numbers are.
+    # Two cells may be written alike, if their numbers agree.
     return _grouped(counts, [*counts.columns[:-1], *code.columns], levels, codes)
 
 
@@ -197,12 +197,12 @@ def _grouped(counts: Counts, columns: list[str], levels: list[tuple[Any, ...]], 
 
 
 def unplaced(atoms: NDArray[np.integer], columns: Sequence[str]) -> list[str]:
-    """The columns that hold a value which their scale does not know, by the atoms of groups (groups x columns)."""
+    """The columns with a value that their scale does not know, by the atoms of groups (groups x columns)."""
     return [name for name, here in zip(columns, (atoms == UNKNOWN).any(axis=0), strict=True) if here]
 
 
 def written_numbers(table: Table, code: CellCode) -> list[str]:
-    """The columns that are written as numbers; one that held them as text, as a CSV does, holds them as text again."""
+    """The columns that are written as numbers; a column that held numbers as text, as in a CSV, stays text."""
     return [name for name in code.numbers if table[name].dtype != "String"]
 
 

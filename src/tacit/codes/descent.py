@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
-# So many records go down together: what is known about them stays near the processor.
+# Records go down this many at a time: what is known about them stays in the processor's cache.
 _AT_ONCE = 1 << 15
-# Those that have arrived are left out now and then; to do it at every level would take longer.
+# Records that have arrived are dropped only every few levels; doing it at every level would take longer.
 _LEVELS_BETWEEN = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """A tree as records go down it; a leaf leads to itself.
+    """A tree in the form in which records go down it; a leaf leads to itself.
 
     Attributes
     ----------
@@ -28,8 +28,8 @@ class Descent:
     depth : int
         Cuts above the deepest leaf.
     column, below, right : arrays of int
-        Of each node the column that it cuts, the first atom of its right side, and its right child, which comes after
-        its left one. Of a leaf any column, an atom beyond all, and the node after it.
+        For each node: the column that it cuts, the first atom of its right side, and its right child, which follows its
+        left one. For a leaf: any column, an atom beyond all, and the node after it.
     set_start : array of int
         Where in ``sets`` a node's set of atoms that go left starts; -1 for nodes without.
     sets : array of bool
@@ -54,7 +54,7 @@ class Descent:
 
     @cached_property
     def _leaf_of_all(self) -> Ints:
-        """The leaf of every combination of atoms, for those who have more records than there are combinations."""
+        """The leaf of every combination of atoms, for use when there are more records than combinations."""
         return self.leaf_of(np.stack(np.unravel_index(np.arange(prod(self.sizes)), self.sizes), axis=1))
 
     def _leaves(self, atoms: NDArray[np.integer]) -> Ints:

@@ -34,9 +34,9 @@ from tacit.tables.counting import Counts
 from tacit.tables.symbols import in_order
 from tacit.tables.table import Table
 
-# Up to so many values in all, other cells are sought to see what another setting would tell.
+# Up to this many values in all, other cells are searched for, to see what another setting would tell.
 MOST_TRIED = 300_000
-# Up to so many records, what was merged is cut again where the whole table allows it.
+# Up to this many records, merged cells are cut again where the whole table allows it.
 MOST_CUT_AGAIN = 2_000_000
 
 
@@ -57,10 +57,10 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class FittedCode:
-    """A code, which columns it cannot tell anything of, and the cells of the records, where they were looked up.
+    """A code, the columns that it cannot tell anything about, and the cells of the records, where they were looked up.
 
     ``upper_alone`` has columns that no cell tells, and in which share of the records they would be told if the lower
-    side of the first claim were not bounded: cells were sought for it. It is empty where that was not tried.
+    side of the first claim were not bounded, found by a search of such cells. It is empty where that was not tried.
     """
 
     code: CellCode
@@ -75,13 +75,13 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
     Guarantees
     ----------
     Counted on the whole table: every cell has at least ``least`` records, or is the only one; in every cell each
-    log-lift is within its bounds (inside what is known, where that was said), except for what delta allows.
+    log-lift is within its bounds (given what is known, where something is), except for what delta allows.
     """
     found = count_for_code(table, asked, progress=progress)
     progress("choosing cells", None)
     fine, counts, records = cells_within(found, asked), found.counts, found.records
     if found.step > 1 and not (table.row_count() <= MOST_CUT_AGAIN or _weighed_as_one(asked)):
-        # A sample does not show that no cut of a column may stand.
+        # A sample cannot show that every cut of a column is forbidden.
         fine, standing = _standing(table, fine, asked)
         return FittedCode(published(fine, records, asked), (), standing)
     if found.step > 1:
@@ -94,7 +94,7 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
 
 
 def _upper_alone(found: CountedAtoms, fine: CellCode, asked: CodeRequest) -> dict[str, float]:
-    """What is told of columns that no cell tells, in cells that are sought without the first claim's lower side."""
+    """What would be told about columns that no cell tells, by cells without the first claim's lower side."""
     told, first = _told_shares(fine, found.records), asked.claims[0]
     untold = [name for name, share in told.items() if not share]
     if not untold or math.isinf(first.low) or first.delta or found.step > 1 or found.records.codes.size > MOST_TRIED:
@@ -115,12 +115,12 @@ def _told_shares(code: CellCode, records: GroupedRecords) -> dict[str, float]:
 
 
 def _weighed_as_one(asked: CodeRequest) -> bool:
-    """Whether cells share something that only the search can deal out: the parts of columns, or delta."""
+    """Whether cells share something that only the search can distribute: the parts of columns, or delta."""
     return asked.recode == "global" or any(claim.delta > 0 for claim in asked.claims)
 
 
 def _own(table: Table, asked: CodeRequest) -> Table:
-    """The table without columns that have no part in what is asked."""
+    """The table with only the columns that the request is about."""
     kept = {*asked.columns, *asked.hidden, *asked.use, asked.weight}
     return table.select([name for name in table.names if name in kept])
 
@@ -129,14 +129,14 @@ def _placed(table: Table, code: CellCode, asked: CodeRequest, counts: Counts, at
     """The table with the cells of its records, which were counted; ``atoms`` are those of each group."""
     found = placed(_own(table, asked), code, own=True)
     if asked.weight is not None:
-        # Weights are summed in one order only.
+        # Sums of weights depend on their order, so they are always made in the same one.
         return found
     cell = code.places[code.tree.leaf_of(atoms)]
     return replace(found, counts={(None, *asked.hidden): counts_by_cell(counts, asked.hidden, cell)})
 
 
 def _standing(table: Table, code: CellCode, asked: CodeRequest) -> tuple[CellCode, PlacedTable]:
-    """What is left of cells that were chosen on a sample when all records are counted, and where these are."""
+    """What is left of cells that were chosen on a sample once all records are counted, and the records' cells."""
     found = placed(_own(table, asked), code, own=True)
     counts, cell = found.counted(asked.hidden, weight=asked.weight)
     records, bounds = grouped_records(counts, asked, cell[:, None])
@@ -147,7 +147,7 @@ def _standing(table: Table, code: CellCode, asked: CodeRequest) -> tuple[CellCod
 
 
 def _cut_again(code: CellCode, counts: Counts, asked: CodeRequest) -> CellCode:
-    """Cells that are out of bounds in a table are merged upwards, and cut anew as far as they may be."""
+    """Cells that are out of bounds in a table are merged upwards, then cut anew as far as the bounds allow."""
     records, bounds = grouped_records(counts, asked)
     kept = pruned(code.tree, records, bounds, least=asked.least)
     use = uses_of(counts, asked)
@@ -162,7 +162,7 @@ def _obstacles(
     asked: CodeRequest,
 ) -> tuple[Obstacle, ...]:
     if asked.known or any(claim.floor is not None for claim in asked.claims):
-        # A number has too many thresholds to name one. Inside what is known there are as many answers as parts.
+        # A number has too many thresholds to name one. Given what is known, there are as many answers as parts.
         return ()
     found = forbidden_columns(records, columns_of(scales), bounds, least=asked.least)
     return tuple(
@@ -189,8 +189,8 @@ def fit_guided(
 ) -> FittedCode:
     """The code whose cuts a learned posterior proposes; whether they may stand is counted, as in :func:`fit_code`.
 
-    ``counts`` are of the values as they are, ``posteriors`` (groups x values of the first secret) what was learned of
-    each of their groups.
+    ``counts`` are those of the original values, ``posteriors`` (groups x values of the first secret) what was learned
+    about each of their groups.
     """
     progress("choosing cells", None)
     scales = cast("tuple[AnyScale, ...]", find_scales(table, asked.columns, asked.levels))
@@ -208,7 +208,7 @@ def fit_guided(
 def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
     """The same cells for another table: those that are out of bounds there are merged upwards along the tree.
 
-    Merged ones are cut anew at the same places, as far as they may be.
+    Merged ones are cut anew at the same places, as far as the bounds allow.
     """
     code = with_true_ends(table, code)
     counts = counted_atoms(table, code.scales, asked)
@@ -217,7 +217,7 @@ def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
         code = widened(table, code, new)
         counts = counted_atoms(table, code.scales, asked)
     if code.numbers:
-        # Means were taken of the levels of the earlier table: there are none for new ones.
+        # Means were computed for the levels of the earlier table: new levels would have none.
         records, bounds = grouped_records(counts, asked)
         return code.with_tree(pruned(code.tree, records, bounds, least=asked.least)).reduced()
     return _cut_again(code, counts, asked).reduced()

@@ -1,7 +1,7 @@
 """Cells proved for the people that the records were drawn from: some records grow the tree, the others prove it.
 
-Who is dealt to which part follows from the place of a record in the table, by arithmetic that nobody can choose, so
-that whoever verifies a release deals, and proves, again.
+Which part a record is dealt to follows from its place in the table, by fixed arithmetic, so that whoever verifies a
+release can deal, and prove, again.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 PART = "__tacit_part__"
 # The share of the records that grow the tree.
 TO_CHOOSE = 0.3
-# The fewest records of a cell of the part that grows it: smaller ones prove nothing.
+# The fewest records that a cell has in the part that grows it: smaller ones prove nothing.
 LEAST_TO_CHOOSE = 20
-# The square of so many standard errors a cell is away from its bounds when it is chosen, so that it can be proved.
+# A chosen cell is this many standard errors, squared, away from its bounds, so that it can be proved.
 DOUBT = 4.0
-# A prime below 2^31, so that squares fit 64 bits; a record's place is stirred by it.
+# A prime below 2^31, so that squares fit into 64 bits; a record's place is scrambled modulo this.
 _PRIME, _STEP, _SHIFT = 2_147_483_647, 1_103_515_245, 12_345
 
 
@@ -57,8 +57,8 @@ def prove_code(table: Table, asked: CodeRequest, *, confidence: float, progress:
 
     Guarantees
     ----------
-    Those of :func:`tacit.lift.certified_cells`, if the records are independent draws whose order in the table has
-    nothing to do with them; and, counted on the whole table, those of :func:`tacit.codes.fitting.fit_code`.
+    Those of :func:`tacit.lift.certified_cells`, if the records are independent draws whose order in the table does not
+    depend on them; and, counted on the whole table, those of :func:`tacit.codes.fitting.fit_code`.
     """
     if asked.weight is not None:
         words = "{confidence} counts records, and weighted ones prove nothing: leave out {weight}"
@@ -71,7 +71,7 @@ def prove_code(table: Table, asked: CodeRequest, *, confidence: float, progress:
     records, bounds, part = *grouped_records(counts, asked), _parts(counts)
     progress("choosing cells", None)
     use = uses_of(counts, asked)
-    # What the first part has many of, the table has many of.
+    # What is common in the first part is at least as common in the table.
     scales, places = naming_no_few(scales, _of_part(records, part, 0), asked.least)
     records = records.moved(places)
     least, chosen = max(asked.least, LEAST_TO_CHOOSE), _of_part(records, part, 0)
@@ -82,7 +82,7 @@ def prove_code(table: Table, asked: CodeRequest, *, confidence: float, progress:
 
 
 def prove_again(table: Table, design: CellCode, asked: CodeRequest, *, confidence: float) -> ProvedCode:
-    """The same proof for a tree that was grown before: what whoever verifies a release does."""
+    """The same proof for a tree that was grown before: this is how a release is verified."""
     counts = counted_atoms(dealt_to_parts(table), design.scales, asked, PART)
     return _proved(design, *grouped_records(counts, asked), _parts(counts), asked, confidence)
 
@@ -121,7 +121,7 @@ def _proved(
 def _of_thresholds(
     tree: CellTree, leaf: Ints, secret: Ints, records: Ints, part: Ints, bound: SecretBound, floor: float
 ) -> ThresholdClaim:
-    """What is claimed of a number: record by record its rank, which has the same thresholds, and its leaf."""
+    """The claim about a number: for each record its rank, which has the same thresholds, and its leaf."""
     design, test = (np.repeat(np.flatnonzero(part == side), records[part == side]) for side in (0, 1))
     values = secret.astype(np.float64)
     sides = {"low": bound.low, "high": bound.high, "floor": floor}
@@ -147,7 +147,7 @@ def dealt_to_parts(table: Table) -> Table:
 
 
 def _part() -> nw.Expr:
-    """Which part a record is dealt to: its place, multiplied and squared modulo a prime, is as good as drawn."""
+    """Which part a record is dealt to: its place, multiplied and squared modulo a prime, as if drawn at random."""
     import narwhals as nw
 
     stirred = (nw.col(ROW).cast(nw.Int64) % _PRIME * _STEP + _SHIFT) % _PRIME
@@ -157,9 +157,9 @@ def _part() -> nw.Expr:
 
 
 def _scales(dealt: Table, table: Table, asked: CodeRequest) -> tuple[AnyScale, ...]:
-    """Scales of the part that chooses, with the values that the rest has besides in lists.
+    """Scales of the part that chooses; those that list values also have the values of the other part.
 
-    Where a cut may be is then decided only by the first part. A value that it lacks goes where its neighbours go.
+    Only the first part then decides where a cut may be. A value that it lacks goes where its neighbours go.
     """
     first = find_scales(_only(dealt), asked.columns, asked.levels)
     whole = find_scales(table, asked.columns, asked.levels)

@@ -1,4 +1,4 @@
-"""One level a column for the whole file: global recoding, as tools of statistical disclosure control do it."""
+"""One level per column for the whole file: global recoding, as in tools for statistical disclosure control."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tacit.codes.tree import CellTree, Ints, Mask
 from tacit.lift.joint import sums
 from tacit.tables.symbols import in_order
 
-# Combinations of levels, whether they occur or not, that a code may have.
+# The most combinations of levels, whether they occur or not, that a code may have.
 MOST_COMBINATIONS = 50_000
 
 
 def recoded(
     records: GroupedRecords, scales: Sequence[Scale], bounds: Sequence[SecretBound], *, least: int, weights: Vector
 ) -> CellTree:
-    """The cells of one level for each column: from all columns whole, the column that gains most is told more finely.
+    """Cells with one level for each column: starting from nothing told, the column that gains most becomes finer.
 
     Guarantees
     ----------
@@ -34,7 +34,7 @@ def recoded(
     while True:
         finer = []
         for column, at in enumerate(chosen):
-            # A level that is not within bounds may hide a finer one that is not either: no step is skipped.
+            # No step is skipped: if a level is out of bounds, the finer ones behind it are not tried.
             if at + 1 < len(ladders[column]):
                 tried = [*chosen[:column], at + 1, *chosen[column + 1 :]]
                 if _fine(records, [ladder[step] for ladder, step in zip(ladders, tried, strict=True)], bounds, least):
@@ -63,7 +63,7 @@ def _worths(records: GroupedRecords, column: int, ladder: Sequence[Ints]) -> Vec
 
 
 def _fine(records: GroupedRecords, levels: Sequence[Ints], bounds: Sequence[SecretBound], least: int) -> bool:
-    """Whether every combination that occurs may stay, and those that could occur are not too many to spell out."""
+    """Whether every combination that occurs is within bounds, and the possible ones are not too many to spell out."""
     if prod(len(np.unique(groups)) for groups in levels) > MOST_COMBINATIONS:
         return False
     told = np.column_stack([groups[np.asarray(records.codes[:, at])] for at, groups in enumerate(levels)])

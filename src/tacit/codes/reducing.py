@@ -1,4 +1,4 @@
-"""A tree on atoms that it tells apart: what no cut separates becomes one atom."""
+"""A tree over only the atoms that it distinguishes: those that no cut separates become one atom."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def _groups(tree: CellTree, column: int) -> Ints:
     edges = np.unique(tree.below[nodes][tree.below[nodes] >= 0])
     sides = [*sets, np.searchsorted(edges, np.arange(size), side="right")]
     _, first, group = np.unique(np.stack(sides), axis=1, return_index=True, return_inverse=True)
-    # Groups are numbered as their first atoms come.
+    # Groups are numbered by their first atoms.
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
     return rank[group.reshape(-1)]
 
 
 def regrouped(tree: CellTree, groups: Sequence[Ints]) -> CellTree:
-    """The same cells over groups of atoms, none of which a cut of the tree parts."""
+    """The same cells over groups of atoms that no cut of the tree splits."""
     first = [np.unique(group, return_index=True)[1] for group in groups]
     below, sets = tree.below.copy(), []
     for node in np.flatnonzero(tree.column >= 0).tolist():

@@ -1,4 +1,4 @@
-"""A table counted for the search of its cells, and the search: what whoever fits a code begins with."""
+"""A table counted for the search of its cells, and the search: where every fit of a code begins."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from tacit.document import Progress, silent
 from tacit.tables.counting import Counts
 from tacit.tables.table import Table
 
-# Tables of more records are looked at in two steps: cuts are chosen on a sample, evenly spaced, and whether they may
-# stand is counted on all. Columns that have few combinations of atoms are counted whole in any case.
+# Larger tables take two steps: cuts are chosen on an evenly spaced sample, and whether they may stand is counted on all
+# records. Columns with few combinations of atoms are counted in full in any case.
 MOST_WHOLE = 500_000
 DESIGN_RECORDS = 250_000
-# Cells of a sample may seem so many times as risky: much of it is chance, and what is not is merged again.
+# On a sample, bounds are this many times as wide: much of the risk there is chance, and what is real is merged later.
 ROOM_FOR_CHANCE = 1.5
-# About so many cells at most: more tell readers little more, and take long to find and to write.
+# The most cells, roughly: more tell readers little more, and take long to find and to write.
 MOST_CELLS = 10_000
-# In tables of so many atoms in all, several searches are made for a use.
+# In tables of up to this many atoms in all, several searches are made for a use.
 MOST_SEARCHED = 1_000_000
 
 
@@ -53,7 +53,7 @@ class CountedAtoms:
     use : array of int, optional
         The value of the use of each group.
     least : int
-        The fewest records of a cell, of those that were counted.
+        The fewest counted records of a cell.
     step : int
     """
 
@@ -71,7 +71,7 @@ class CountedAtoms:
 
 
 def count_for_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -> CountedAtoms:
-    """Find the scales of a table and count its atoms; what is asked of each secret does not matter yet."""
+    """Find the scales of a table and count its atoms; the bounds on secrets do not matter yet."""
     progress("looking at the columns", None)
     beside = asked.beside if asked.weight is None else ()
     scales = cast("tuple[AnyScale, ...]", find_scales(table, asked.columns, asked.levels, beside=beside))
@@ -82,16 +82,16 @@ def count_for_code(table: Table, asked: CodeRequest, *, progress: Progress = sil
     records = grouped_records(counts, asked)[0]
     values = tuple((each.claim, each.values) for each in secret_orders(counts, asked))
     scales, places = naming_no_few(scales, records, asked.least)
-    # Of a sample, a cell has as many fewer records.
+    # In a sample, a cell has proportionally fewer records.
     fewest = int(counts.records.sum()) // MOST_CELLS if combinations > MOST_CELLS else 0
     least = max(-(-asked.least // step), fewest)
     return CountedAtoms(scales, counts, records.moved(places), values, uses_of(counts, asked), least, step)
 
 
 def cells_within(found: CountedAtoms, asked: CodeRequest) -> CellCode:
-    """The cells that keep most of what was counted, within bounds; those of a sample have some room for chance.
+    """The cells that keep most of what was counted, within bounds; on a sample these leave some room for chance.
 
-    What is asked may differ in its bounds from what the table was counted for, and in nothing else.
+    The request may differ from the one the table was counted for only in its bounds.
     """
     bounds = found.bounds(asked)
     wide = bounds if found.step == 1 else [each.times(ROOM_FOR_CHANCE) for each in bounds]
@@ -102,14 +102,14 @@ def cells_within(found: CountedAtoms, asked: CodeRequest) -> CellCode:
 def naming_no_few(
     scales: Sequence[AnyScale], records: GroupedRecords, least: int
 ) -> tuple[tuple[AnyScale, ...], list[Ints]]:
-    """Scales that name the ends of a column and its categories only where many have them; new atoms of the old ones."""
-    told, places = [], []
+    """Scales that name ends and categories of a column only if many records have them; and the old atoms' new ones."""
+    named, places = [], []
     for at, scale in enumerate(scales):
         sizes = _sizes(records, at, scale.size)
         common, place = without_rare_values(without_rare_ends(scale, sizes, least), sizes, least)
-        told.append(common)
+        named.append(common)
         places.append(place)
-    return cast("tuple[AnyScale, ...]", tuple(told)), places
+    return cast("tuple[AnyScale, ...]", tuple(named)), places
 
 
 def columns_of(scales: Sequence[AnyScale]) -> list[ColumnAtoms]:
@@ -146,7 +146,7 @@ def grown(
     guide: NDArray[np.float64] | None = None,
     start: CellTree | None = None,
 ) -> CellTree:
-    """The tree of cells that keeps most of the columns, as was asked."""
+    """The tree of cells that keeps most of the columns, as requested."""
     weights = np.array([asked.prefer.get(name, 1.0) for name in asked.columns])
     if asked.recode == "global":
         return recoded(records, scales, bounds, least=least, weights=weights)

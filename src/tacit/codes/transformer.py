@@ -26,41 +26,41 @@ from tacit.tables.sources import open_table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# What the columns of secrets and of the use are called beside the records.
+# The names of the columns of secrets and of the use that are added to the records.
 BESIDE = ("secret", "use")
 
 
 class Cells(RecordsTransformer):
     """Records in cells, as ``tacit.protect`` writes them, as a step of a pipeline.
 
-    ``fit`` finds ranges and groups of the columns within which the secret is told no more than epsilon; ``transform``
-    writes of each record those of its cell, and leaves out a column of secrets.
+    ``fit`` finds ranges and groups of the columns that tell no more than epsilon about the secret; ``transform`` writes
+    each record as those of its cell, and leaves out a column of secrets.
 
     Parameters
     ----------
     secret : str or int, optional
-        The column of the secrets, by name or number, where it is among the records; ``fit`` takes it out, and so does
-        ``transform``. Otherwise secrets are given to ``fit(X, secret=...)``.
+        The column of the secrets, by name or number, if it is among the records; ``fit`` and ``transform`` take it out.
+        Otherwise secrets are given to ``fit(X, secret=...)``.
     y_is : "secret" or "use", optional
-        What ``y`` holds: the secrets, or what readers want to predict, so that cells keep what tells it. Without this
-        word it is not looked at: a pipeline gives its target to every step.
+        What ``y`` holds: the secrets, or what readers want to predict, so that cells keep what helps to predict it. If
+        left out, ``y`` is ignored: a pipeline passes its target to every step.
     epsilon : float
         Bound on the absolute log-lift of every secret in every cell, in nats.
     least : int
         The fewest records of a cell.
     known : str, int or sequence of them
-        Columns whose true values an adversary may know: cells are bounded inside what is known.
+        Columns whose true values an adversary may know: cells are bounded given these values.
     use : str, int or sequence of them
         Columns that readers want to predict or count.
     levels : mapping, optional
-        What a column may be told as: ``{"age": 5, "day": "month"}``.
+        The levels at which columns may be told: ``{"age": 5, "day": "month"}``.
     prefer : mapping, optional
         How much keeping each column matters; 1 for those that are not named.
     write : "text" or "means"
-        Ranges of numbers in words, or as the mean of their records, so that a column stays one of numbers.
+        Ranges of numbers in words, or as the mean of their records, so that a column of numbers stays one.
     unseen : "refuse" or "join"
-        A category that was not met in training, and a missing value where none was, is refused; or it joins the rest of
-        its column, which is then told as another value.
+        Whether a category that did not occur in training, or a missing value where there was none, is refused, or joins
+        the rest of its column, which is then told as another value.
 
     Attributes
     ----------
@@ -74,9 +74,9 @@ class Cells(RecordsTransformer):
 
     Guarantees
     ----------
-    For the training records ``epsilon_`` and ``least_`` are exact. Of other records of the same people nothing is
-    certified; for a release with a certificate use ``tacit.protect``. What is written depends only on the cell, and
-    is true of the record, whether it was trained on or not; means stand for a range and are true of no single one.
+    For the training records ``epsilon_`` and ``least_`` are exact. About other records nothing is certified; for a
+    release with a certificate use ``tacit.protect``. What is written depends only on the cell, and is true of the
+    record, whether it was trained on or not; a mean stands for a range and need not be true of any single record.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Cells(RecordsTransformer):
         self.unseen = unseen
 
     def _fit(self, X: Any, secret: Any, y: Any) -> Self:
-        # A request checks its fields and says what is wrong with them.
+        # These requests check their fields and say what is wrong with them.
         bound, making = Bound(epsilon=self.epsilon, least=self.least), Making(write=self.write, prefer=self.prefer)
         if self.unseen not in ("refuse", "join"):
             raise ArgumentError(f"unseen is 'refuse' or 'join'; got {self.unseen!r}")
@@ -148,7 +148,7 @@ class Cells(RecordsTransformer):
         self.code_: CellCode = opened(code, room=self.unseen == "join")
 
     def transform(self, X: Any) -> Any:
-        """What is told about each record: a frame of the kind that came, or an array."""
+        """What is told about each record: a frame of the same kind as ``X``, or an array."""
         X = self._records(X)
         table = open_table(_arrow(X))
         told = coded(table, with_true_ends(table, self.code_))
@@ -162,7 +162,7 @@ class Cells(RecordsTransformer):
 
 
 def _arrow(X: Any) -> pa.Table:
-    """Records as an Arrow table; what numpy has for missing is missing."""
+    """Records as an Arrow table; NumPy's missing values are missing."""
     import pyarrow as pa
 
     frame = frame_of(X)
@@ -183,7 +183,7 @@ def _values(column: NDArray[Any]) -> pa.Array:
 
 
 def _numbered(values: NDArray[Any]) -> pa.Array:
-    """Secrets of any type as numbers, alike where they are."""
+    """Secrets of any type as numbers; equal secrets get equal numbers."""
     import pyarrow as pa
 
     place: dict[Any, int] = {}
@@ -191,19 +191,19 @@ def _numbered(values: NDArray[Any]) -> pa.Array:
 
 
 def _free(name: str, taken: Sequence[str]) -> str:
-    """A name that no column has; engines take names that differ only by case for one."""
+    """A name that no column has; engines do not distinguish names that differ only by case."""
     low = {each.lower() for each in taken}
     return name if name not in low else _free(f"{name}_", taken)
 
 
 def _named(columns: str | int | Sequence[str | int], names: Sequence[str]) -> tuple[str, ...]:
-    """Columns by their names, some of which may be numbered."""
+    """The names of columns that were given by name or by number."""
     asked = [columns] if isinstance(columns, str | int) else list(columns)
-    found = [names[each] if isinstance(each, int) and -len(names) <= each < len(names) else str(each) for each in asked]
-    for name in found:
+    named = [names[each] if isinstance(each, int) and -len(names) <= each < len(names) else str(each) for each in asked]
+    for name in named:
         if name not in names:
             raise ColumnError(name, list(names))
-    return tuple(found)
+    return tuple(named)
 
 
 def _as_it_came(told: pa.Table, X: Any) -> Any:

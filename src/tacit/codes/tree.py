@@ -29,7 +29,7 @@ class ColumnAtoms(NamedTuple):
     cuts : array of bool, or None
         Ordered columns only: whether a part may end between atom i and i + 1. None allows all.
     missing : bool
-        Ordered columns only: whether the last atom is missing, which is cut off before the others are parted.
+        Ordered columns only: whether the last atom is missing, which is cut off before the others are split.
     """
 
     size: int
@@ -40,7 +40,7 @@ class ColumnAtoms(NamedTuple):
 
 @dataclass(frozen=True)
 class StoredTree:
-    """A tree as it is written: ``sets`` says for each cut of a set, atom by atom, 1 for left and 0 for right."""
+    """A tree as stored: ``sets`` has, for each cut of a set, a 1 for each atom that goes left and a 0 for the rest."""
 
     sizes: tuple[int, ...]
     column: tuple[int, ...]
@@ -64,7 +64,7 @@ class CellTree:
     sets : array of bool
         The sets that go left, one after the other in the order of their nodes, each as long as its column has atoms.
     known : array of int
-        The nodes inside which secrets are compared with their shares: the root alone, or the parts that an adversary
+        The nodes inside which secrets are compared with their shares: only the root, or the parts that an adversary
         may know. Every leaf lies in exactly one.
 
     Guarantees
@@ -99,7 +99,7 @@ class CellTree:
     def linked(
         cls, sizes: Ints, column: Ints, below: Ints, children: Ints, set_start: Ints, sets: Mask, known: Mask
     ) -> CellTree:
-        """The tree below node 0 of nodes that stand in any order; ``set_start`` says where in ``sets`` a set starts."""
+        """The tree below node 0, from nodes in any order; ``set_start`` says where in ``sets`` a set starts."""
         levels = [level := np.zeros(1, np.int64)]
         while len(level := children[level[column[level] >= 0]].ravel()):
             levels.append(level)
@@ -228,7 +228,7 @@ class CellTree:
         )
 
     def nodes_in(self, merged: CellTree) -> Ints:
-        """The node of a tree with some of these cuts undone that each node is, or lies in."""
+        """For each node, the node that it is, or lies in, in a tree with some of these cuts undone."""
         out = np.zeros(len(self), np.int64)
         for level in self.levels[1:]:
             above = out[self.parent[level]]
@@ -283,7 +283,7 @@ class CellTree:
         Raises
         ------
         ArgumentError
-            If ``stored`` is not exactly what :meth:`stored` makes of a tree whose every cut parts its node.
+            If ``stored`` is not exactly what :meth:`stored` makes of a tree in which every cut splits its node.
         """
         if any(set(text) - {"0", "1"} for text in stored.sets):
             raise ArgumentError("a set of a tree is written with 0 and 1")
@@ -303,7 +303,7 @@ class CellTree:
 
 
 def _keep(tree: CellTree, name: str, kind: type) -> None:
-    """Keep a copy of an array that cannot be written to."""
+    """Replace an array by a read-only copy."""
     array: NDArray[Any] = np.array(getattr(tree, name), dtype=kind)
     array.setflags(write=False)
     object.__setattr__(tree, name, array)

@@ -1,4 +1,4 @@
-"""A code for another table than its own: values that it has not seen get a place, where there is a true one."""
+"""A code for another table than its own: values it has not seen get a place, if there is one that is true of them."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def with_true_ends(table: Table, code: CellCode) -> CellCode:
 
 
 def opened(code: CellCode, *, room: bool) -> CellCode:
-    """The code for records that it was not made of: no end of a column's numbers is told, however far they go.
+    """The code for records other than those it was made from: outer ranges of numbers are open, however far they go.
 
-    With ``room`` a category that is new has a place, as in :func:`widened`, and so has what is missing.
+    With ``room``, a new category has a place, as in :func:`widened`, and so do missing values.
     """
     open_ended = [
         replace(each, least=None, most=None) if isinstance(each, NumberScale) else each for each in code.scales
@@ -65,9 +65,9 @@ def widened(table: Table, code: CellCode, columns: Sequence[str]) -> CellCode:
 
     Guarantees
     ----------
-    What was in a cell stays in it. A category that is new is told as another value, and goes to the right at every cut
-    of its column; so does what is missing. Levels stay true, and name no value that the earlier release did not; those
-    that are written as numbers keep their numbers.
+    What was in a cell stays in it. A new category is told as another value, and goes right at every cut of its column;
+    so does a missing value. Levels stay true, and name no value that the earlier release did not; those that are
+    written as numbers keep their numbers.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def _absent(value: Any) -> bool:
 
 
 def _with_room(tree: CellTree, sizes: Sequence[int], places: Sequence[Ints]) -> CellTree:
-    """The same cells over more atoms; what is new goes to the right, except for what lies between two of the left."""
+    """The same cells over more atoms; new atoms go right, except for those between two that go left."""
     below, sets = tree.below.copy(), []
     for node in np.flatnonzero(tree.column >= 0).tolist():
         column = int(tree.column[node])

@@ -68,9 +68,9 @@ class Heading(Block):
 
 @dataclass(frozen=True)
 class Bullets(Block):
-    """Sentences with a point before each. Of many the terminal shows some, and how many more there are.
+    """Sentences with a bullet before each. Of many, the terminal shows some, and how many more there are.
 
-    ``folded`` is what the page says over a list that opens on a click.
+    ``folded`` is the line of the page under which the list opens on a click.
     """
 
     items: Sequence[Text]
@@ -101,7 +101,7 @@ class Facts(Block):
 
 @dataclass(frozen=True)
 class Tile:
-    """What is to be seen first: a number with its name and a note; ``where`` keeps it to one medium."""
+    """What should be seen first: a number with its name and a note; ``where`` keeps it to one medium."""
 
     name: Text
     value: Text
@@ -123,9 +123,9 @@ class Tiles(Block):
 
 @dataclass(frozen=True)
 class TableColumn:
-    """A column of a table. A name that begins with ``>`` is of numbers, which are ranged right.
+    """A column of a table. A name that begins with ``>`` marks numbers, which are aligned right.
 
-    In the terminal it has at ``least`` so many characters.
+    In the terminal the column is at least ``least`` characters wide.
     """
 
     name: str
@@ -134,7 +134,7 @@ class TableColumn:
 
     @property
     def numeric(self) -> bool:
-        """Whether it is ranged right."""
+        """Whether it is aligned right."""
         return self.name.startswith(">")
 
     @property
@@ -146,7 +146,7 @@ class TableColumn:
 
 @dataclass(frozen=True)
 class Row:
-    """A row; the page writes ``note`` across a line below it. Of several rows one may be the chosen one."""
+    """A row; the page writes ``note`` across a line below it. One of several rows may be the chosen one."""
 
     cells: Sequence[InCell]
     chosen: bool = False
@@ -157,8 +157,8 @@ class Row:
 class TableBlock(Block):
     """Rows under columns: each a :class:`Row` or its cells, each a :class:`TableColumn` or its name.
 
-    ``folded`` is what the page says over a table that opens on a click. The terminal shows the rows ``shown``, and how
-    many more there are if ``more`` says what they are; beside a chosen row it writes ``mark``.
+    ``folded`` is the line of the page under which the table opens on a click. The terminal shows the rows ``shown``,
+    and how many more there are if ``more`` names them; after a chosen row it writes ``mark``.
     """
 
     columns: Sequence[Any]
@@ -183,7 +183,7 @@ class TableBlock(Block):
 
 @dataclass(frozen=True)
 class Figure(Block):
-    """A chart, and its numbers as blocks: folded on the page; the terminal, which draws nothing, shows those alone."""
+    """A chart, and its numbers as blocks: folded on the page; the terminal, which draws nothing, shows only these."""
 
     chart: Chart
     numbers: Sequence[Block] = ()
@@ -234,7 +234,7 @@ class Beside(Block):
 class Section:
     """Blocks under a title; ``kind`` says whether its numbers are exact, plug-in or estimates.
 
-    A ``folded`` one opens on a click; the terminal shows it where everything was asked for.
+    A ``folded`` one opens on a click; the terminal shows it if everything was asked for.
     """
 
     title: Text
@@ -248,7 +248,7 @@ class Section:
 class Document:
     """The answer of a verb.
 
-    ``name`` says what it is of, ``badge`` and ``headline`` are the answer, ``opening`` is what comes before the
+    ``name`` says what it is about, ``badge`` and ``headline`` are the answer, ``opening`` is what comes before the
     sections. ``reading`` explains the terms of the page, ``footer`` says what it was made from.
     """
 

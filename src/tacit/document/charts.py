@@ -36,7 +36,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Chart:
-    """Numbers to be drawn. One with a ``width`` is small and drawn once; others for wide and for narrow pages."""
+    """Numbers to be drawn. One with a ``width`` is small and drawn once; others twice, for wide and narrow pages."""
 
     @property
     def width(self) -> float | None:
@@ -71,9 +71,9 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class CalibrationPoint:
-    """Records of about the same predicted log-lift beside the log-lift observed among them, with its 95% limits.
+    """Records with about the same predicted log-lift, and the log-lift observed among them with its 95% limits.
 
-    ``secret`` is None where the secrets are taken together.
+    ``secret`` is None if the secrets are taken together.
     """
 
     predicted: Information
@@ -89,7 +89,7 @@ class CalibrationPoint:
 
 @dataclass(frozen=True)
 class Strip(Chart):
-    """A value as a dot beside the band that chance gives; ``unit`` is "nats", "probability" or "1"."""
+    """A value as a dot, and the band that chance gives; ``unit`` is "nats", "probability" or "1"."""
 
     title: str
     value: Information
@@ -130,8 +130,8 @@ class Histogram(Chart):
 class TradeOff(Chart):
     """What every epsilon costs, with a slider over the points.
 
-    ``mark`` is an epsilon attained and its loss, told as ``label``; it need not be a point of the curve, for another
-    mechanism may lose less. ``place`` is where the slider begins.
+    ``attained`` and ``loss`` are a point marked with ``label``; it need not lie on the curve, since another mechanism
+    may lose less. ``place`` is where the slider begins.
     """
 
     points: Sequence[CurvePoint]
@@ -143,7 +143,7 @@ class TradeOff(Chart):
 
 @dataclass(frozen=True)
 class LadderStep:
-    """One epsilon: the factor that it stands for, what is kept of a column on average, and who is at risk of 1,000.
+    """One epsilon: the factor it stands for, what is kept of a column on average, and how many of 1,000 are at risk.
 
     ``rows`` are a few records as a release at that epsilon writes them.
     """
@@ -160,8 +160,8 @@ class LadderStep:
 class KeptByEpsilon(Chart):
     """What a release keeps at each of a few epsilons, with a slider that shows a few records before and after.
 
-    ``place`` is the step that is marked as ``label``, and where the slider begins. ``columns`` are those of the
-    records, which are ``before`` as they were given.
+    ``place`` is the step marked with ``label``, where the slider begins. ``columns`` names the columns of the records;
+    ``before`` holds the originals.
     """
 
     steps: Sequence[LadderStep]
@@ -188,7 +188,7 @@ class Calibration(Chart):
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar of a row, of one of the series: its length, limits, and what chance gives, all in the unit of the chart."""
+    """One bar of a row, for one series: its length, its limits and what chance gives, all in the unit of the chart."""
 
     series: str
     value: float
@@ -210,10 +210,10 @@ class BarRow:
 
 @dataclass(frozen=True)
 class Bars(Chart):
-    """Rows of bars from zero, one colour a series.
+    """Rows of bars from zero, one colour per series.
 
     ``unit`` is "nats", "probability" (drawn as percentages), "part" (of a whole, 0 to 1) or "1". ``whole`` draws the
-    axis from 0 to 1. ``marks`` are lines through all rows. A bar of more than the ``null`` beside it is no chance.
+    axis from 0 to 1. ``marks`` are lines through all rows. A bar longer than its ``null`` is more than chance.
     """
 
     title: str
@@ -260,7 +260,7 @@ class HeatPanel:
 
 @dataclass(frozen=True)
 class HeatMaps(Chart):
-    """Heat maps side by side, each so wide and with its colour scale; the signed ones share one."""
+    """Heat maps side by side, each ``width`` wide and with its colour scale; the signed ones share one."""
 
     panels: Sequence[HeatPanel]
     width: float = 190
@@ -278,7 +278,7 @@ class SheetRow:
 
 @dataclass(frozen=True)
 class ContactSheet(Chart):
-    """Rows of pictures, each so wide, under their heads; without heads or names they simply follow one another."""
+    """Rows of pictures, each ``width`` wide, under their heads; without heads or names they follow one another."""
 
     rows: Sequence[SheetRow]
     heads: Sequence[str] = ()

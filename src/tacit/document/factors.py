@@ -21,7 +21,7 @@ class LiftFactor:
     nats: float | None
 
     def told(self, wording: Wording) -> str:
-        """The factor by itself; what is around it says of what."""
+        """Only the factor; the words around it say what becomes likelier."""
         if self.nats is None or math.isnan(self.nats):
             return UNKNOWN
         return number(math.exp(self.nats) if self.nats < _LARGEST_POWER else math.inf)

@@ -54,7 +54,7 @@ class CostPoint:
 
 @dataclass(frozen=True)
 class CostCurve(Chart):
-    """What can be learned for a cost, and the most that so much money buys."""
+    """What can be learned for a cost, and the most that each amount of money buys."""
 
     points: Sequence[CostPoint]
     limit: float | None = None

@@ -1,4 +1,4 @@
-"""Words and posts: what is known of terms, and a post in pieces, as charts and blocks show them."""
+"""Words and posts: what is known about terms, and a post in pieces, as charts and blocks show them."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class TermBars(Chart):
 
 @dataclass(frozen=True)
 class TermFunnel(Chart):
-    """Every term by the posts that hold it and its log-lift, beside what shuffled secrets reach."""
+    """Every term by the posts that hold it and its log-lift, with the band that shuffled secrets reach."""
 
     dots: Sequence[Dot]
     groups: Sequence[TermGroup]
@@ -135,7 +135,7 @@ class TermFunnel(Chart):
 
 @dataclass(frozen=True)
 class MarkedPosts(Block):
-    """MarkedPosts with their telling words marked, each with its risk; ``secrets`` gives every secret its colour."""
+    """Posts with their telling words marked, each with its risk; ``secrets`` gives every secret its colour."""
 
     posts: Sequence[ReadPost]
     secrets: Sequence[str]

@@ -1,7 +1,7 @@
-"""How a verb says how far it is: which step it is at, and the share of that step alone.
+"""How a verb says how far it has got: which step it is at, and how much of that step is done.
 
-Nobody knows how long the steps that are to come will take: a time left is of the step that is under way, by what it has
-taken so far, and only where it says its share.
+Nobody knows how long the later steps will take: a time left is for the current step only, at its pace so far, and given
+only if the step reports its share.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["Progress", "silent", "step_words"]
 
 Progress = Callable[[str, float | None], None]
 
-# Before so many seconds, or so small a share, what is left would be a guess.
+# Earlier than this, in seconds or as a share of the step, the time left would be a guess.
 SETTLED_SECONDS, SETTLED_SHARE = 3.0, 0.02
 
 

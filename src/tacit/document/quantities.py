@@ -24,7 +24,7 @@ Rounding = Literal["nearest", "up", "down"]
 NATS = "nats"
 # A field of a result or a chart that holds nats: it is converted where bits are asked for, and nothing else is.
 Information = Annotated[float, NATS]
-# Of a mapping: what is called epsilon in it holds nats.
+# Marks a mapping in which whatever is called epsilon holds nats.
 EPSILONS = "epsilons"
 
 UNKNOWN = "–"
@@ -122,7 +122,7 @@ def chance(p: float | None) -> str:
 
 
 def digits(value: float | None, significant: int, rounded: Rounding = "nearest") -> str:
-    """So many significant digits and no idle zeros, in plain ASCII, as sentences and certificates write numbers.
+    """A number with ``significant`` digits and no trailing zeros, in plain ASCII, as sentences and certificates do.
 
     Guarantees
     ----------
@@ -179,7 +179,7 @@ def _converted(value: Any, wording: Wording) -> Any:
 
 def _field(owner: Any, name: str, wording: Wording) -> Any:
     item, kind = getattr(owner, name), cast(Hashable, type(owner))
-    # A measure in another unit than nats says so beside its numbers.
+    # A measure in another unit than nats says so in its field ``unit``.
     if name in _marked(kind, NATS) and getattr(owner, "unit", NATS) == NATS:
         return _scaled(item, wording)
     if name in _marked(kind, EPSILONS):
@@ -306,7 +306,7 @@ _NUMBERS = {**_STYLES, "part": part, "signed part": signed_part, "percent": perc
 
 @dataclass(frozen=True)
 class Interval:
-    """Two quantities with a word between them, one where both are told alike; ``kind`` says what limits they are."""
+    """Two quantities with a word between them, or one if both read the same; ``kind`` says what limits they are."""
 
     low: Part
     high: Part

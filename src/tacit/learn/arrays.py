@@ -1,4 +1,4 @@
-"""The kinds of arrays that this room speaks of."""
+"""The array types used in this package."""
 
 from __future__ import annotations
 

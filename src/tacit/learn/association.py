@@ -20,8 +20,8 @@ SHUFFLES_AT_ONCE = 50
 def association_test(design: Any, secret: Codes, random_state: np.random.Generator) -> float:
     """Chance, over shuffles of the secrets, of associations as strong as those found.
 
-    Of the columns, and apart of the products of two, the strongest single association and the sum of all are looked at;
-    the p-value is that of the most surprising of the four.
+    There are four statistics: the strongest single association and the sum of all, for the columns and, separately, for
+    products of two. The p-value is that of the most surprising of the four.
 
     Guarantees
     ----------
@@ -32,15 +32,15 @@ def association_test(design: Any, secret: Codes, random_state: np.random.Generat
         rows = np.sort(random_state.choice(len(rows), MOST_RECORDS, replace=False))
     own = secret[rows]
     drawn = np.stack([own, *(random_state.permutation(own) for _ in range(SHUFFLES))])
-    found = []
+    statistics = []
     for columns in _column_sets(design[rows]):
         squares = _squared_associations(columns, drawn)
         if squares.shape[1]:
-            found += [squares.max(axis=1), squares.sum(axis=1)]
-    if not found:
+            statistics += [squares.max(axis=1), squares.sum(axis=1)]
+    if not statistics:
         return 1.0
-    # Rounding must not tell apart what is tied.
-    surprise = np.stack([rankdata(-np.round(statistic, 9), method="max") for statistic in found]).min(axis=0)
+    # Rounding must not break ties.
+    surprise = np.stack([rankdata(-np.round(statistic, 9), method="max") for statistic in statistics]).min(axis=0)
     return float((surprise <= surprise[0]).mean())
 
 
@@ -65,12 +65,12 @@ def _squared_associations(columns: Any, drawn: Codes) -> Floats:
     used = deviation > 1e-9
     out = np.zeros((len(drawn), int(used.sum())))
     for start in range(0, len(drawn), SHUFFLES_AT_ONCE):
-        some = drawn[start : start + SHUFFLES_AT_ONCE]
-        # Of two secrets the one's correlations are the other's reverse, and only their order counts.
+        batch = drawn[start : start + SHUFFLES_AT_ONCE]
+        # With two secrets, the correlations of one are those of the other reversed, and only their order counts.
         for s in range(1 if secrets == 2 else 0, secrets):
-            hit = (some == s).astype(np.float64)
+            hit = (batch == s).astype(np.float64)
             # The mean of a column among the records of the secret, in standard errors.
             total = np.asarray(columns.T @ hit.T).T[:, used]
             z = (total - n * share[s] * mean[used]) / (deviation[used] * np.sqrt(max(share[s] * n, 1.0)))
-            out[start : start + len(some)] += (1 - share[s]) * z**2
+            out[start : start + len(batch)] += (1 - share[s]) * z**2
     return out

@@ -1,4 +1,4 @@
-"""``AutoLogLift``: try counts, linear models, trees and nets, and blend them by what they lose on records apart."""
+"""``AutoLogLift``: try counts, linear models, trees and nets, and blend them by their loss on held-out records."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tacit.learn.crossfitting.crossfit import Blended, LearnerScore, Progress
 from tacit.learn.crossfitting.folds import fold_of_each
 from tacit.learn.encoding import Features
 
-# Deep trees are grown for every secret apart: with more secrets than this they would take most of the time.
+# Deep trees are grown separately for every secret: with more secrets than this they would take most of the time.
 MOST_BOOSTED_SECRETS = 8
-# With more records than are many, learners are tried on some of them first, in two parts; those without which the blend
-# loses hardly more (nats a record) are dropped. Deep trees are not: they gain most from more records.
+# With more than ``MANY`` records, learners are first tried on ``TRIED`` of them, in two parts; those without which the
+# blend loses hardly more (nats per record) are dropped. Deep trees are not: they gain most from more records.
 MANY, TRIED, HARDLY = 20_000, 8_000, 0.003
 
 
@@ -27,23 +27,23 @@ class AutoLogLift(Blended):
 
     Every learner that suits the records is cross-fitted: smoothed counts, a linear model, a linear model with
     products, quick and deep boosted trees, small nets. Their log-lifts are added with the weights that lose least on
-    records apart; a learner that does not help gets weight zero, and a sum below one tempers learners that claim too
+    held-out records; a learner that does not help gets weight zero, and a sum below one tempers learners that claim too
     much. With more than 20,000 records all are tried on some of them first.
 
-    The intervals are estimates: they take in what the learners were seen to get wrong, and not an interaction that none
-    of them found. What they covered where the truth is known is in the benchmarks.
+    The intervals are estimates: they account for what the learners were seen to get wrong, but not for an interaction
+    that none of them found. What they covered where the truth is known is in the benchmarks.
 
     Parameters
     ----------
     learners : sequence of names, optional
-        Which to try: "counts", "linear", "products", "trees", "boosting", "net". All by default (of more
-        than eight secrets without "boosting", which would take most of the time).
+        Which to try: "counts", "linear", "products", "trees", "boosting", "net". All by default (with more than eight
+        secrets all but "boosting", which would take most of the time).
     folds : int, optional
         Number of parts the records are split into; each is scored by models of the others. By default 5, and 3 from
         50,000 records on.
     doubt : bool
-        Prepare intervals: what counted is learned twice again, in worlds whose truth is known, from at most 6,000
-        records. With fewer records that takes two to three times as long.
+        Prepare intervals: the learners with weight are trained twice more, in worlds whose truth is known, on at most
+        6,000 records. With fewer records than that, fitting takes two to three times as long.
     random_state : int, RandomState or None
     progress : callable, optional
         Called with a stage and the share done.
@@ -73,8 +73,8 @@ class AutoLogLift(Blended):
     ) -> Mapping[str, Learner]:
         if self.learners is not None or len(secret) <= MANY:
             return learners
-        some = np.sort(rng.choice(len(secret), TRIED, replace=False))
-        few, own = features.rows(some), secret[some]
+        tried = np.sort(rng.choice(len(secret), TRIED, replace=False))
+        few, own = features.rows(tried), secret[tried]
         _, lifts = self._trained(learners, few, own, fold_of_each(own, 2, rng), rng, "choosing")
         kept = list(learners)
         place = {name: at for at, name in enumerate(learners)}

@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.learn.arrays import Codes, Floats
 
-# Entries times numbers of each that are worked on at once.
+# Entries times numbers per entry that are worked on at once.
 MOST_AT_ONCE = 4_000_000
 
 
@@ -19,7 +19,7 @@ def row_of_each(bags: Any) -> Codes:
 
 
 def running_sums(bags: Any, weights: Floats) -> Iterator[tuple[slice, Floats]]:
-    """Of every entry the sum of its record's weighted entries so far (entries x numbers), whole records at a time."""
+    """For every entry the sum of its record's weighted entries so far (entries x numbers), whole records at a time."""
     starts, sizes = bags.indptr, np.diff(bags.indptr)
     most = max(1, MOST_AT_ONCE // weights.shape[1])
     first = 0

@@ -44,7 +44,7 @@ class ClassifierLogLift(Blended):
     calibrate : bool
         Temper the classifier's log-lifts by one factor, found on records held out from its training.
     folds, doubt, random_state, progress, categorical_features
-        As of ``AutoLogLift``.
+        As for ``AutoLogLift``.
     """
 
     def __init__(

@@ -48,18 +48,18 @@ def _holds_text(rows: Sequence[Any]) -> bool:
 
 
 def spoken_secrets(values: NDArray[Any]) -> NDArray[Any]:
-    """Secrets of any type as text; two that would read the same are refused, because their records would mingle."""
-    said = np.array(["(missing)" if is_missing(value) else str(value) for value in values])
+    """Secrets of any type as text; two that would read the same are refused: their records would be mixed up."""
+    texts = np.array(["(missing)" if is_missing(value) else str(value) for value in values])
     met: dict[str, Any] = {}
-    for value, text in zip(values, said.tolist(), strict=True):
+    for value, text in zip(values, texts.tolist(), strict=True):
         key = None if is_missing(value) else value
         if met.setdefault(text, key) != key or type(met[text]) is not type(key):
             raise DataError(f"two different secrets both read {text!r}: give them different names")
-    return said
+    return texts
 
 
 class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """What every estimator of log-lift does alike.
+    """What all estimators of log-lift have in common.
 
     It is a classifier of the secret (``predict_proba`` is the posterior p(s) e^{i(s,x)}) and a transformer
     (``transform`` is ``log_lift``), so it fits into pipelines and grid searches. ``score`` is the mean log-lift of the
@@ -124,7 +124,7 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
         """Lower and upper end of every log-lift, records x secrets.
 
         An interval is meant for one pair; ``simultaneous`` ones, which are wider, for all secrets of a record at once.
-        How they are made is said by each estimator: they are estimates, and certify nothing. A lower end is minus
+        Each estimator documents how it makes them: they are estimates, and certify nothing. A lower end is minus
         infinity where the pair may never occur. A cell unlike any that was learned from may mean anything.
         """
         if not 0 < confidence < 1:
@@ -200,7 +200,7 @@ class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # typ
             validate_data(self, X, reset=reset, skip_check_array=True)
             return cells_of_frame(frame, as_category=self._as_category(list(frame.columns)))
         if isinstance(X, (list, tuple)) and _holds_text(X):
-            # numpy would turn the numbers beside the text into text.
+            # numpy would turn numbers next to text into text.
             X = np.array(X, dtype=object)
         array = validate_data(self, X, reset=reset, accept_sparse="csr", dtype=None, ensure_all_finite="allow-nan")
         if sparse.issparse(array):

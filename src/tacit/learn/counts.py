@@ -58,7 +58,7 @@ class CountTable:
             return np.log(low / self.prior), np.log(high / self.prior)
 
     def log_posterior(self, features: Features) -> Floats:
-        """Log p(s | x); a value that was not seen leaves the prior as it was."""
+        """Log p(s | x); for a value that was not seen, the prior."""
         lift = smoothed_log_lift(self.of(features), self.prior, self.smoothing)
         lift[np.isneginf(lift).all(axis=1)] = 0.0
         return lift + np.log(self.prior)
@@ -125,7 +125,7 @@ def best_smoothing(counts: Floats, prior: Floats) -> float:
     sizes = counts.sum(axis=1)
     counts, sizes = counts[sizes > 1], sizes[sizes > 1]
     if not len(sizes):
-        # Values that occur once do not show how values differ, so nothing may be believed of them.
+        # Values that occur once do not show how values differ, so nothing may be concluded from them.
         return STRONGEST_SMOOTHING
 
     def unlikely(log_strength: float) -> float:
@@ -134,12 +134,12 @@ def best_smoothing(counts: Floats, prior: Floats) -> float:
         cells = gammaln(counts + a * prior) - gammaln(a * prior)
         return -float(rows.sum() + cells.sum())
 
-    found = minimize_scalar(unlikely, bounds=(np.log(1e-3), np.log(STRONGEST_SMOOTHING)), method="bounded")
-    return float(np.exp(found.x))
+    best = minimize_scalar(unlikely, bounds=(np.log(1e-3), np.log(STRONGEST_SMOOTHING)), method="bounded")
+    return float(np.exp(best.x))
 
 
 def _keys(features: Features) -> Floats:
-    """One row of comparable numbers a record; a missing number is a value like any other."""
+    """One row of comparable numbers per record; a missing number is a value like any other."""
     if features.sparse is not None:
         return np.asarray(features.sparse.toarray())
     numbers = np.where(np.isnan(features.numbers), np.inf, features.numbers)

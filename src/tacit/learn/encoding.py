@@ -22,7 +22,7 @@ MOST_DENSE_COLUMNS = 256
 # Beyond this kurtosis a few extreme cells would set the scale of a column; their logarithm does not.
 HEAVY_TAIL = 8.0
 
-# Standard deviations from the centre beyond which a number is taken for this one.
+# Scaled numbers are cut off at this many standard deviations from the centre.
 FURTHEST = 1e3
 
 UNSEEN = -1
@@ -43,7 +43,7 @@ class RecordCells:
 
 @dataclass(frozen=True)
 class Features:
-    """Encoded records. ``codes`` counts the levels of categories, 0 = missing; ``UNSEEN`` is a level never met.
+    """Encoded records. ``codes`` numbers the levels of categories from 1, 0 = missing; ``UNSEEN`` is a level never met.
 
     ``unseen`` marks the records with a cell unlike any that was learned from: a level never met, a missing cell where
     none was missing, a number further outside the range than the range is wide.
@@ -73,9 +73,9 @@ class Features:
 
 @dataclass(frozen=True)
 class Encoder:
-    """What was seen of each column while learning: the levels of a category; centre, scale and range of a number.
+    """What was seen in each column while learning: the levels of a category; centre, scale and range of a number.
 
-    Every field has one entry a column; of a sparse matrix there are names, kinds and scales alone.
+    Every field has one entry per column; for a sparse matrix there are only names, kinds and scales.
     """
 
     names: tuple[str, ...]
@@ -90,7 +90,7 @@ class Encoder:
 
     @classmethod
     def learn(cls, cells: RecordCells) -> Encoder:
-        """Levels by frequency, and a scale for every number; a heavy tail is taken by its logarithm."""
+        """Levels by frequency, and a scale for every number; a column with a heavy tail is scaled by its logarithm."""
         if cells.sparse is not None:
             top = abs(cells.sparse).max(axis=0).toarray().ravel()
             return cls(cells.names, cells.kinds, scale=tuple(np.where(top > 0, top, 1.0).tolist()))
@@ -111,12 +111,12 @@ class Encoder:
         )
 
     def of_columns(self, columns: Iterable[int]) -> Encoder:
-        """The encoder of some columns of a table alone."""
+        """The encoder of only some columns of a table."""
         chosen = list(columns)
         return Encoder(*(tuple(getattr(self, each.name)[c] for c in chosen) for each in fields(self)))
 
     def encode(self, cells: RecordCells) -> Features:
-        """Numbers as they are and categories as codes."""
+        """Numbers unchanged and categories as codes."""
         unseen = np.zeros(len(cells), dtype=bool)
         if cells.sparse is not None:
             return Features(np.empty((0, 0)), np.empty((0, 0), dtype=np.int64), unseen, cells.sparse)
@@ -182,7 +182,7 @@ class Encoder:
 
 
 def frame_of(X: Any) -> Any:
-    """``X`` as a narwhals frame, or None if it is no frame."""
+    """``X`` as a narwhals frame, or None if it is not a frame."""
     if isinstance(X, np.ndarray) or sparse.issparse(X) or isinstance(X, (list, tuple)):
         return None
     import narwhals as nw
@@ -239,7 +239,7 @@ def cells_of_sparse(X: Any) -> RecordCells:
 
 
 def _one_hot(codes: Codes, known: Codes) -> Any:
-    """For each column of codes an input for each of its first levels; a level beyond them, or never met, has none."""
+    """For each column of codes one input per level, up to ``known``; a level beyond them, or never met, has none."""
     shown = (codes >= 0) & (codes < known)
     places = (codes + (np.cumsum(known) - known))[shown]
     ends = np.concatenate([[0], np.cumsum(shown.sum(axis=1))])
@@ -265,7 +265,7 @@ def _text(column: NDArray[Any]) -> NDArray[Any]:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a cell is None, not a number, not a time, or pandas' NA (which will not say whether it is itself)."""
+    """Whether a cell is None, NaN, not a time, or pandas' NA (which cannot be compared, even with itself)."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, (float, np.floating)) and bool(np.isnan(value))

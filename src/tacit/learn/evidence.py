@@ -17,7 +17,7 @@ from tacit.lift import LEVEL, Estimate, Verdict, lower_limit, upper_limit
 SHUFFLES = 499
 MOST_BINS = 10
 LEAST_IN_BIN = 25
-# With fewer records a fold nothing can be told.
+# With fewer records per fold nothing can be concluded.
 LEAST_IN_FOLD = 10
 
 
@@ -40,7 +40,7 @@ class CalibrationBin:
 class EvidenceApart:
     """Whether log-lifts of held-out records are more than chance.
 
-    ``null_high`` is what shuffled secrets reach 39 times in 40, as a mean over folds; zero where they lose.
+    ``null_high`` is what shuffled secrets stay below 39 times in 40, as a mean over folds; zero where they lose.
     """
 
     information: Estimate
@@ -61,7 +61,7 @@ def evidence_of(estimator: Any, secret: Any, *, random_state: int = 0) -> Learne
 
     Guarantees
     ----------
-    That of ``evidence_apart``, if no record is there twice: copies of a person in several folds make everything look
+    That of ``evidence_apart``, if no record occurs twice: copies of a person in several folds make everything look
     like a leak.
     """
     if not hasattr(estimator, "out_of_fold_log_lift_"):
@@ -72,9 +72,9 @@ def evidence_of(estimator: Any, secret: Any, *, random_state: int = 0) -> Learne
         raise DataError(f"{len(codes):,} secrets, but the estimator was fitted on {len(lift):,} records")
     tested = getattr(estimator, "test_log_lift_", lift)
     association = getattr(estimator, "association_p_value_", np.nan)
-    found = evidence_apart(tested, codes, fold, association=association, random_state=random_state)
-    known = vars(found) | {"information": information_of(lift, codes)}
-    return LearnedEvidence(**known, calibration=calibration(lift, codes, estimator.prior_, estimator.secrets_))
+    apart = evidence_apart(tested, codes, fold, association=association, random_state=random_state)
+    facts = vars(apart) | {"information": information_of(lift, codes)}
+    return LearnedEvidence(**facts, calibration=calibration(lift, codes, estimator.prior_, estimator.secrets_))
 
 
 def evidence_apart(
@@ -86,8 +86,8 @@ def evidence_apart(
     ----------
     If the secret is independent of the records, the verdict is "leak" in at most 5% of tables: within a fold, the
     secrets are exchangeable given the models of the other folds, so the p-value of a fold is exact, and twice the mean
-    of p-values is a p-value however they depend on each other. It is careful, so a second exact test may look for an
-    ``association`` of single columns (``association_test``); each of the two is then held to half of the 5%.
+    of p-values is a p-value however they depend on each other. It is conservative, so a second exact test may look for
+    an ``association`` of single columns (``association_test``); each of the two then gets half of the 5%.
     """
     p_value, null_high, enough = shuffled_test(lift, codes, fold, random_state=random_state)
     if not np.isnan(association):
@@ -122,20 +122,20 @@ def information_of(lift: Floats, codes: Codes) -> Estimate:
 
 
 def shuffled_test(lift: Floats, codes: Codes, fold: Codes, *, random_state: int) -> tuple[float, float, bool]:
-    """p-value of "the secret is independent", what shuffles reach (mean log-lift), and whether records suffice."""
+    """p-value of "the secret is independent", what shuffles reach (mean log-lift), whether records are enough."""
     rng = np.random.default_rng(random_state)
     p_values, highs, sizes = [], [], []
     for k in range(int(fold.max()) + 1):
         rows = np.flatnonzero(fold == k)
         here, own = lift[rows], codes[rows]
         at = np.arange(len(rows))
-        found = here[at, own].mean()
+        observed = here[at, own].mean()
         drawn = np.array([here[at, rng.permutation(own)].mean() for _ in range(SHUFFLES)])
         # Ties count against a leak; the rounding of sums must not break them.
-        p_values.append((1 + (drawn >= found - 1e-12).sum()) / (1 + SHUFFLES))
+        p_values.append((1 + (drawn >= observed - 1e-12).sum()) / (1 + SHUFFLES))
         highs.append(float(np.quantile(drawn, 1 - LEVEL / 2)))
         sizes.append(len(rows))
-    # Claims that do not come true lose; shuffled secrets then score below zero, which is no information.
+    # Claims that do not come true lose; shuffled secrets then score below zero, which means no information.
     mean_high = max(0.0, float(np.average(highs, weights=sizes)))
     return min(1.0, 2 * float(np.mean(p_values))), mean_high, min(sizes) >= LEAST_IN_FOLD
 

@@ -18,8 +18,8 @@ LossAndSlope = Callable[[Floats], tuple[float, Floats]]
 # Penalties tried, in records' worth, from strong to weak; each starts where the last one ended.
 STRENGTHS = (1000.0, 200.0, 50.0, 12.0, 3.0, 0.8)
 STEPS = 60
-# A step that gains less than this ends a fit. Of very many inputs each step takes long, and a hundred-thousandth of a
-# nat is a hundredth of what records apart can tell.
+# A step that gains less than this ends a fit. With very many inputs each step takes long, and a hundred-thousandth of a
+# nat is a hundredth of what held-out records can show.
 NEAR, ENOUGH = 1e-7, 1e-5
 # More columns than this make too many products to be learned from.
 MOST_COLUMNS = 60
@@ -75,8 +75,8 @@ def train_linear(
         if loss > lowest:
             break
         lowest, chosen, best = loss, strength, start
-    found = _fitted(inputs, target, chosen, best).reshape(-1, secrets)
-    return LinearModel(found[:-1], found[-1], *model, products=products, strength=chosen)
+    fitted = _fitted(inputs, target, chosen, best).reshape(-1, secrets)
+    return LinearModel(fitted[:-1], fitted[-1], *model, products=products, strength=chosen)
 
 
 def _prepared(design: Any, rows: Codes, products: bool) -> tuple[tuple[Any, Any, Any], Any]:
@@ -88,7 +88,7 @@ def _prepared(design: Any, rows: Codes, products: bool) -> tuple[tuple[Any, Any,
     columns = np.flatnonzero(spread > 1e-9)
     centre, scale = shown[:, columns].mean(axis=0), spread[columns]
     if products:
-        # A product has to earn twice what a column earns to be given the same weight.
+        # A product has to gain twice what a column gains to be given the same weight.
         scale = np.where(columns < design.shape[1], scale, 2 * scale)
     return (centre, scale, columns), (shown[:, columns] - centre) / scale
 
@@ -96,7 +96,7 @@ def _prepared(design: Any, rows: Codes, products: bool) -> tuple[tuple[Any, Any,
 def penalised_loss(inputs: Any, target: Floats, strength: float, log_prior: Floats | None = None) -> LossAndSlope:
     """Mean log-loss and penalty of weights (inputs x secrets, flat), and its slope; the last row is the biases.
 
-    With ``log_prior`` that is the bias, and there is no such row.
+    With ``log_prior``, this is the bias, and there is no such row.
     """
     n, secrets = target.shape
     back = inputs.T.tocsr() if sparse.issparse(inputs) else inputs.T
@@ -115,8 +115,8 @@ def penalised_loss(inputs: Any, target: Floats, strength: float, log_prior: Floa
 
 def _fitted(inputs: Any, target: Floats, strength: float, start: Floats) -> Floats:
     options = {"maxiter": STEPS, "ftol": ENOUGH if sparse.issparse(inputs) else NEAR}
-    found = minimize(penalised_loss(inputs, target, strength), start, jac=True, method="L-BFGS-B", options=options)
-    return np.asarray(found.x)
+    best = minimize(penalised_loss(inputs, target, strength), start, jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(best.x)
 
 
 def _loss(inputs: Any, target: Floats, flat: Floats) -> float:

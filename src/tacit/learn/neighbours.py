@@ -18,9 +18,10 @@ from tacit.lift import Estimate, Matrix, lower_limit, upper_limit
 class NeighbourRisk:
     """How often guesses by neighbours are wrong about held-out records, and what follows for the best guess there is.
 
-    ``error`` is of the ``neighbours`` nearest (with exact 95% limits): as records grow it falls to the Bayes risk, from
-    above. ``nearest`` is of the one nearest. ``least`` is the Bayes risk that Cover and Hart's inequality leaves in the
-    limit, an estimate: no finite sample proves how good the best guess is. ``guessing`` is without any record.
+    ``error`` is that of the ``neighbours`` nearest (with exact 95% limits): as the number of records grows it falls to
+    the Bayes risk, from above. ``nearest`` is that of the single nearest. ``least`` is the smallest Bayes risk that
+    Cover and Hart's inequality allows in the limit, an estimate: no finite sample proves how good the best guess is.
+    ``guessing`` is the error without any record.
     """
 
     error: Estimate
@@ -35,8 +36,8 @@ def neighbour_risk(
 ) -> NeighbourRisk:
     """The error of nearest neighbours on held-out records; k is log n by default, which is consistent.
 
-    Columns are finite numbers on scales that can be compared. A secret that no record to learn from has cannot be
-    guessed; if that goes for all of them, nothing would be said of the release, and it is refused.
+    Columns are finite numbers on comparable scales. A secret that no record to learn from has cannot be guessed; if
+    that is true of all of them, the answer would say nothing about the release, and the question is refused.
     """
     from sklearn.neighbors import KNeighborsClassifier
 
@@ -44,11 +45,11 @@ def neighbour_risk(
     secrets, codes = np.unique(np.asarray(secret), return_inverse=True)
     apart = np.asarray(secret_apart)
     if len(secrets) < 2 or not len(apart):
-        raise ArgumentError("there must be two secrets to learn from, and records apart to guess")
+        raise ArgumentError("there must be two secrets to learn from, and held-out records to guess")
     if records.shape[1] != others.shape[1]:
-        raise ArgumentError(f"records have {records.shape[1]} columns, and those apart {others.shape[1]}")
+        raise ArgumentError(f"records have {records.shape[1]} columns, and those held out {others.shape[1]}")
     if not set(secrets.tolist()) & set(apart.tolist()):
-        raise ArgumentError("no record apart has a secret of the records to learn from")
+        raise ArgumentError("no held-out record has a secret of the records to learn from")
     k = max(1, int(np.log(len(codes)))) if neighbours is None else neighbours
     if not (isinstance(k, int | np.integer) and 1 <= k <= len(codes)):
         raise ArgumentError(f"neighbours is {k}; it is a whole number from 1 to the {len(codes)} records to learn from")

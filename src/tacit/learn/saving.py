@@ -14,8 +14,8 @@ from tacit.learn.encoding import Features
 from tacit.loading import DAMAGE, archive_in, bytes_in, json_of
 
 SUFFIX = ".tacit"
-# A file may build these and nothing else. Forests and support vector machines of scikit-learn's are not among them:
-# they would run compiled code on whatever numbers the file holds.
+# A file may build these and nothing else. scikit-learn's forests and support vector machines are not among them: they
+# would run compiled code on whatever numbers the file holds.
 OURS = frozenset(
     f"tacit.learn.{name}"
     for name in (
@@ -50,7 +50,7 @@ def save_model(estimator: LogLiftEstimator, path: str | Path) -> None:
     Raises
     ------
     ArgumentError
-        If it holds something that could not be loaded safely, such as a classifier of one's own making.
+        If it holds something that could not be loaded safely, such as a classifier of your own.
     """
     from sklearn.utils.validation import check_is_fitted
     from skops import io as skops_io
@@ -66,15 +66,15 @@ def save_model(estimator: LogLiftEstimator, path: str | Path) -> None:
     if strange:
         raise ArgumentError(
             f"a model that holds {min(strange)} cannot be saved safely; use one of Tacit's estimators, or a linear "
-            "model, a net or naive Bayes of scikit-learn's"
+            "model, a net or naive Bayes from scikit-learn"
         )
     _write_for_the_owner(Path(path), data)
 
 
 def _write_for_the_owner(path: Path, data: bytes) -> None:
-    """A model tells about the records it was learned from: nobody else may read it."""
+    """A model reveals something about the records it was learned from: nobody else may read it."""
     if path.exists() and not path.is_file():
-        raise SourceError(f"cannot write the model {path}: it is no file")
+        raise SourceError(f"cannot write the model {path}: it is not a file")
     try:
         path.touch(mode=0o600)
         path.chmod(0o600)
@@ -88,8 +88,8 @@ def load_model(path: str | Path) -> LogLiftEstimator:
 
     Guarantees
     ----------
-    A file that would build anything but Tacit's estimators and the harmless ones of scikit-learn's is refused before
-    anything is built.
+    A file that would build anything but Tacit's estimators, plain data and the harmless parts of scikit-learn is
+    refused before anything is built.
     """
     from skops import io as skops_io
 
@@ -97,21 +97,21 @@ def load_model(path: str | Path) -> LogLiftEstimator:
     try:
         strange = _strange(data)
         if strange:
-            raise SourceError(f"{path} holds {min(strange)}, which no model of Tacit's does: it is not loaded")
+            raise SourceError(f"{path} holds {min(strange)}, which no Tacit model does: it is not loaded")
         estimator: Any = skops_io.loads(data, trusted=sorted(OURS))
         if not isinstance(estimator, LogLiftEstimator):
             raise ValueError(f"it holds a {type(estimator).__name__}")
         _try_out(estimator)
     except (*DAMAGE, MemoryError) as error:
         what = str(error).splitlines()[0][:120] if str(error) else ""
-        words = "{path} is not a model of this Tacit's ({kind}: {what}); make it anew with {save_model}"
+        words = "{path} is not a model of this version of Tacit ({kind}: {what}); make it again with {save_model}"
         kind, save_model = type(error).__name__, Setting("save_model")
         raise SourceError(sentence(words, path=path, kind=kind, what=what, save_model=save_model)) from error
     return estimator
 
 
 def _try_out(estimator: LogLiftEstimator) -> None:
-    """Score one record of missing cells, so that what does not fit together fails here and not amid the work."""
+    """Score one record of missing cells, so that parts that do not fit together fail here and not in mid-use."""
     encoder = estimator.encoder_
     of_a_table = bool(encoder.levels)
     columns = [encoder.kinds.count(kind) if of_a_table else 0 for kind in ("number", "category")]
@@ -129,13 +129,13 @@ def _strange(data: bytes) -> set[str]:
     """What a file would build that is neither Tacit's, nor plain data, nor harmless."""
     with archive_in(data) as archive:
         waiting = [json_of(archive.read("schema.json"))]
-    found = set()
+    types = set()
     while waiting:
         part = waiting.pop()
         if isinstance(part, dict):
             if isinstance(part.get("__module__"), str):
-                found.add(f"{part['__module__']}.{part.get('__class__')}")
+                types.add(f"{part['__module__']}.{part.get('__class__')}")
             waiting += part.values()
         elif isinstance(part, list):
             waiting += part
-    return {name for name in found if name not in OURS | PLAIN and not name.startswith(HARMLESS)}
+    return {name for name in types if name not in OURS | PLAIN and not name.startswith(HARMLESS)}

@@ -25,9 +25,9 @@ CHECKED = 0.2
 class TermLogLift:
     """i(s; x) of a bag of words, and of every beginning of it, by a multinomial logistic model of the terms.
 
-    It is learned from every post twice: the whole of it, and a random beginning, which may be empty. So what it says of
-    the first words of a post is what those words say, and not what a post says that has no others. Before the first
-    word it says nothing: the intercept is the prior.
+    It learns from every post twice: the whole of it, and a random beginning, which may be empty. So what it says about
+    the first words of a post is what those words say, not what it would mean for a post to have no others. Before the
+    first word it says nothing: the intercept is the prior.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class TermLogLift:
         self.random_state = random_state
 
     def fit(self, X: Any, codes: Codes, *, secrets: int | None = None) -> TermLogLift:
-        """Learn from posts (a CSR matrix, the entries of a row in the order of reading) and their secrets' numbers."""
+        """Learn from posts (a CSR matrix, the entries of a row in reading order) and the codes of their secrets."""
         X, k = sparse.csr_array(X), int(codes.max()) + 1 if secrets is None else secrets
         rng = np.random.default_rng(self.random_state)
         counts = np.bincount(codes, minlength=k)
@@ -67,7 +67,7 @@ class TermLogLift:
         return self
 
     def _chosen(self, design: Any, codes: Codes, rng: np.random.Generator) -> tuple[float, Floats]:
-        """The penalty that predicts best on posts held out, and the weights it came to."""
+        """The penalty that predicts best on held-out posts, and the weights it led to."""
         n = len(codes) // 2
         checked = np.zeros(n, dtype=bool)
         checked[rng.permutation(n)[: max(1, int(CHECKED * n))]] = True
@@ -99,9 +99,9 @@ class TermLogLift:
     def leaking(self, X: Any, *, epsilon: float, bound: Bound = "post") -> tuple[Flags, Floats]:
         """Which stored terms must not be shown, and the log-lift of what is shown of every post.
 
-        Terms are met in order. With ``bound`` "post" a term leaks if, shown after those shown before it, it would bring
-        the post beyond epsilon for some secret; with "term" if it would by itself move a secret by more than epsilon,
-        as in the tide paper. What came before is what was *shown*: a word that was hidden makes its twin no safer.
+        Terms are taken in order. With ``bound`` "post" a term leaks if, shown after those shown before it, it would
+        take the post beyond epsilon for some secret; with "term", if it would by itself move a secret by more than
+        epsilon, as in the tide paper. What came before is what was *shown*: hiding a word does not make its twin safer.
         """
         sizes, starts = np.diff(X.indptr), X.indptr
         flags = np.zeros(X.nnz, dtype=bool)
@@ -134,7 +134,7 @@ def beginnings(X: Any, rng: np.random.Generator) -> Any:
 
 
 def out_of_fold(X: Any, codes: Codes, fold: Codes, *, strength: float, secrets: int, random_state: int = 0) -> Floats:
-    """The log-lift of every post by a model of the other folds; zero where a secret is in only one fold."""
+    """The log-lift of every post by a model of the other folds; zero where the other folds lack a secret."""
     lift = np.zeros((X.shape[0], secrets))
     for k in range(int(fold.max()) + 1):
         here = fold == k
@@ -165,7 +165,7 @@ def _fitted(design: Any, codes: Codes, prior: Floats, strength: float, start: Fl
 
 
 def _two_secrets(design: Any, codes: Codes, log_prior: Floats, strength: float) -> LossAndSlope:
-    """``penalised_loss`` at half the cost, for one number a term: that of the second secret less that of the first."""
+    """``penalised_loss`` at half the cost, with one number per term: that of the second secret minus the first's."""
     n, odds, sign = len(codes), log_prior[1] - log_prior[0], 2.0 * codes - 1
     back = design.T.tocsr()
 

@@ -19,25 +19,25 @@ _SERIES = ("before", "after", "after, retrained on the release")
 
 
 def scored(name: str, right: Sequence[int], *, of: int) -> AdversaryScore:
-    """The score of one who guessed so many right: before, after and retrained."""
+    """The score of an adversary that guessed this many right: before, after and retrained."""
     guesses: list[Any] = [part for hits in right for part in (hits / of, binomial_limits(hits, of))]
     return AdversaryScore(name, *guesses)
 
 
 def fano_bound(right: float, *, prior: Floats) -> float:
-    """The least information (nats) that somebody has who guesses the secret right so often.
+    """The least information (nats) that somebody must have to guess the secret right this often.
 
     Guarantees
     ----------
     Fano's inequality: H(S|X) <= h(e) + e log(K - 1) where e is the share of wrong guesses, of K secrets.
     """
     wrong, secrets = 1 - right, int((prior > 0).sum())
-    left = float(entr(wrong) + entr(right)) + (wrong * math.log(secrets - 1) if secrets > 2 else 0.0)
-    return max(0.0, float(entr(prior).sum()) - left) if right > float(prior.max()) else 0.0
+    doubt = float(entr(wrong) + entr(right)) + (wrong * math.log(secrets - 1) if secrets > 2 else 0.0)
+    return max(0.0, float(entr(prior).sum()) - doubt) if right > float(prior.max()) else 0.0
 
 
 def fano_note(information: float, right: float, *, prior: Floats) -> tuple[str, ...]:
-    """What is said where an adversary who is right so often knows more than was estimated at most."""
+    """A warning if an adversary that is right this often must know more than the largest estimate."""
     least = fano_bound(right, prior=prior)
     if least <= information:
         return ()
@@ -62,7 +62,7 @@ def guesses_right(scores: Sequence[AdversaryScore], *, marks: Sequence[tuple[str
     ]
     parts = any(score.worst is not None for score in scores)
     columns = ("Adversary", ">Before", ">After", ">After, retrained\non the release", *((">Worst third",) * parts))
-    told = [
+    table_rows = [
         (
             doc.DataValue(score.name, 40),
             *(doc.Cell(doc.Share(value), small=doc.Interval.shares(*limits)) for value, limits in score.guesses),
@@ -80,5 +80,5 @@ def guesses_right(scores: Sequence[AdversaryScore], *, marks: Sequence[tuple[str
             unit="probability",
             whole=True,
         ),
-        (doc.TableBlock(columns, told),),
+        (doc.TableBlock(columns, table_rows),),
     )

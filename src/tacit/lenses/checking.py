@@ -16,7 +16,7 @@ from tacit.report.result import Result
 class CheckResult(Result):
     """Whether every source keeps the policy: it passes only if every line of every source does.
 
-    The verdict is ``error`` if a source could not be read or counted, whatever the others are.
+    The verdict is ``error`` if any source could not be read or counted, whatever became of the others.
     """
 
     policy: str
@@ -29,8 +29,8 @@ class CheckResult(Result):
         """The verdict that follows from the lines."""
         unread = next((each for each in sources if each.error is not None), None)
         if unread is not None and unread.error is not None:
-            told = {"source": doc.FilePath(unread.source), "detail": unread.error.detail}
-            headline = sentence("{source} could not be checked: {detail}.", **told)
+            words = "{source} could not be checked: {detail}."
+            headline = sentence(words, source=doc.FilePath(unread.source), detail=unread.error.detail)
             return cls(policy, "error", headline, sources)
         bad = [each for each in sources if each.failed]
         if not bad:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 PLUG_IN = "These are plug-in numbers: exact for this table; for a larger population, estimates that are biased upwards."
 ESTIMATE = (
-    "These are estimates, learned from the records with no column cut but those that were asked for. A learned "
-    "estimate certifies nothing pointwise: of a single record it may be wrong."
+    "These are estimates, learned from the records, with no column cut except where that was asked for. A learned "
+    "estimate certifies nothing pointwise: it may be wrong about a single record."
 )
 DIRECTION = "Higher is riskier."
 INFINITE = "∞ means that a value rules a secret out, or gives it away."

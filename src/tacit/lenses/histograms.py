@@ -10,7 +10,7 @@ from tacit.document import UNIT, Block, Layer, Nats, Paragraph, RiskHistogram, S
 from tacit.errors import sentence, together
 from tacit.lift import Vector
 
-# The bounds whose safe shares every audit tells.
+# Every audit states the share of records that is safe at each of these bounds.
 EPSILONS = (0.1, 0.25, 0.5, 1.0, 1.5, 2.0)
 HISTOGRAM_BINS = 24
 MOST_BINS = 72
@@ -18,7 +18,7 @@ QUANTILES = (0.5, 0.9, 0.95, 0.99)
 
 
 def histogram_of(risks: Vector, share: Vector, *, beside: RiskHistogram | None = None) -> RiskHistogram:
-    """Shares of records by their risks; bins of another histogram are taken where they, or some more, are enough."""
+    """Shares of records by risk, in the bins of another histogram where these, or a few more like them, suffice."""
     finite = np.isfinite(risks)
     top = float(risks[finite].max(initial=0.0)) or 1.0
     step = _round_up(top / HISTOGRAM_BINS)
@@ -61,8 +61,8 @@ def histogram_numbers(layers: Sequence[Layer]) -> tuple[Block, ...]:
         blocks += [named, table] if len(layers) > 1 else [table]
         if histogram.quantiles:
             each = [sentence("{} {}", name, Nats(value, unit=False)) for name, value in histogram.quantiles.items()]
-            told = sentence("Quantiles of the risk in {}, {}: {}.", UNIT, layer.label, together(each, ", "))
-            blocks.append(Paragraph(told))
+            words = sentence("Quantiles of the risk in {}, {}: {}.", UNIT, layer.label, together(each, ", "))
+            blocks.append(Paragraph(words))
     return tuple(blocks)
 
 

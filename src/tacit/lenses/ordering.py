@@ -1,4 +1,4 @@
-"""The order in which records are released: as they were, or one that tells nothing."""
+"""The order in which records are released: the original order, or one that reveals nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tacit.learn.arrays import Codes
 
 
 def released_order(n: int, *, keep: bool, random_state: int | None) -> Codes:
-    """Which original each released record is. Without a ``random_state`` the system's secure source draws it."""
+    """Which original record each released one is. Without ``random_state``, the system's secure source draws it."""
     if keep:
         return np.arange(n)
     if random_state is not None:

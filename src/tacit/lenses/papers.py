@@ -1,4 +1,4 @@
-"""What the answers of every lens show of a certificate: what its claim rests on, and its fields one by one."""
+"""What the answers of every lens show about a certificate: what its claim rests on, and its fields one by one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def certificate_section(certificate: Certificate, rows: Rows, *parts: str, check
 
 
 def _scalars(prefix: str, part: Any) -> Rows:
-    """The plain fields of a part of the certificate in words; what does not apply is left out."""
+    """The plain fields of a part of the certificate in words, without those that do not apply."""
     rows: Rows = []
     for key, value in ((field.name, getattr(part, field.name)) for field in fields(part)):
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):

@@ -20,12 +20,12 @@ from tacit.report.result import Result
 from tacit.tables.formats.frames import in_arrow
 from tacit.tables.sources import open_table
 
-# Rows that are read at a time.
+# Rows read at a time.
 BATCH = 250_000
 
 
 class PassingFolder:
-    """A folder that nobody else may enter, for as long as this object is there, or the process."""
+    """A folder that nobody else may enter, for as long as this object or the process lives."""
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="tacit-"))
@@ -33,7 +33,7 @@ class PassingFolder:
 
 
 def _removed(path: Path, owner: int) -> None:
-    # A process that was forked has a copy of this object, and may not take the folder away from the first.
+    # A forked process has a copy of this object, and must not delete the folder of its parent.
     if os.getpid() == owner:
         shutil.rmtree(path, ignore_errors=True)
 
@@ -42,18 +42,18 @@ def _removed(path: Path, owner: int) -> None:
 class ReleaseResult(Result):
     """A release that was written to the directory ``out``.
 
-    Where none was named it is ``held`` in a folder that goes when the result does.
+    If no directory was named, it is ``held`` in a folder that is deleted together with the result.
     """
 
     out: str
     held: PassingFolder | None = field(default=None, kw_only=True, repr=False, compare=False)
 
     def __fspath__(self) -> str:
-        """Its directory: what takes the path of a release takes the result, too."""
+        """Its directory: wherever the path of a release is expected, the result will do."""
         return self.out
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> Self:
-        """Put a copy of the release at ``path``, whole or not at all; gives the result for that copy.
+        """Put a copy of the release at ``path``, whole or not at all; returns the result for that copy.
 
         ``overwrite`` replaces another release, and nothing else.
 
@@ -83,9 +83,9 @@ class ReleasedTable(ReleaseResult):
     def frame(self) -> Any:
         """The released data as the kind of frame that went in: pandas, Polars, Arrow, a DuckDB relation, Spark.
 
-        Of a file it is an Arrow table. Rows are in the order of the original; an index of pandas is no part of a
-        release, so it is a new one. A column of cells is text, unless every row tells one value, or that it is missing:
-        then it is of its own type.
+        If a file went in, it is an Arrow table. Rows are in the order of the original; a pandas index is not part of a
+        release, so the index is new. A column of cells is text, unless every row states a single value or that it is
+        missing: then the column has its original type.
 
         Raises
         ------

@@ -11,9 +11,9 @@ LEAST_TRIM = 3.0
 
 
 def trim_at(prior: Floats) -> float:
-    """Log-lifts are trimmed to this, either way.
+    """Log-lifts are trimmed to plus or minus this.
 
-    A secret is ruled out by no more than this; none is kept from being as likely as can be: log-lift is at most minus
-    the logarithm of the prior.
+    Only evidence against a secret is ever cut off: log-lift is at most minus the logarithm of the prior, and the trim
+    is never smaller than that.
     """
     return max(LEAST_TRIM, -math.log(float(prior[prior > 0].min())))

@@ -13,7 +13,7 @@ from tacit.release.whole_file import ROW_BY_ROW
 from tacit.report.result import Result
 
 _OUTCOMES = {None: "not checked", True: "passed", False: "failed"}
-# So many lines that did not pass are shown first.
+# How many of the lines that did not pass are shown at first.
 _SHOWN = 5
 
 
@@ -21,7 +21,7 @@ _SHOWN = 5
 class VerifyResult(Result):
     """Whether the claim of a release is true.
 
-    ``whole_file`` is False where what holds is a claim about single records, and the whole file says more.
+    ``whole_file`` is False if only the claim about single records holds, and the whole file says more.
     """
 
     release: str

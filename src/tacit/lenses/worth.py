@@ -16,12 +16,12 @@ from tacit.release.checks import Check
 from tacit.release.kept import CodedUse, ImageLikeness, TopicWorth
 from tacit.release.published import DECIMALS
 
-# Measured again it may differ in the last digit that is published, which was rounded.
+# Measured again, a number may differ in the last published digit, which was rounded.
 _RELATIVE, _ABSOLUTE = 0.01, 0.02
 
 
 def use_told(column: str, use: Codes, family: Family, records: BenchRecords) -> CodedUse:
-    """How well a reader tells another label: one family of the bench, trained on originals, and on what is released."""
+    """How well a reader predicts another label: one family of the bench, trained on originals and on the release."""
     run = benched([family], replace(records, secret=use))
     score = run.families[0].score
     before, after, prior = (round(share, DECIMALS) for share in (score.before, score.retrained, run.prior))
@@ -29,9 +29,9 @@ def use_told(column: str, use: Codes, family: Family, records: BenchRecords) -> 
 
 
 def use_tile(use: CodedUse) -> doc.Tile:
-    """The use, beside what the originals tell about it."""
+    """How well the use is predicted, next to what the originals allow."""
     beside = sentence("{} from the originals, {} without looking", doc.Share(use.before), doc.Share(use.prior))
-    return doc.Tile(f"{use.column} told right", doc.Share(use.after), beside)
+    return doc.Tile(f"{use.column} predicted right", doc.Share(use.after), beside)
 
 
 def kept_section(
@@ -40,7 +40,7 @@ def kept_section(
     topics: TopicWorth | None = None,
     words_masked: float | None = None,
 ) -> Sequence[doc.Section]:
-    """What a reader keeps, with a sentence for each number that says what it means."""
+    """What a reader keeps: for each number, a sentence that says what it means."""
     lines: list[str] = []
     if likeness is not None:
         lines.append(likeness_words(likeness))
@@ -49,20 +49,20 @@ def kept_section(
         lines.append(sentence(words, kept=doc.Share(1 - words_masked)))
     if topics is not None:
         words = (
-            "Two words of a topic have a coherence of {told} (NPMI): 0 if they stand in one post as often as chance "
-            "has it, 1 if always together, −1 if never; the same words dealt to topics at random have {chance}. Of a "
-            "post's own words, of those that tell topics, {kept} are among the words of its topic."
+            "Two words of a topic have a coherence of {told} (NPMI): 0 if they share a post as often as chance would "
+            "have it, 1 if always, −1 if never; the same words dealt to topics at random have {chance}. Of those words "
+            "of a post that tell topics apart, {kept} are among the words of its topic."
         )
-        told, chance = coherence_words(topics)
-        lines.append(sentence(words, told=told, chance=chance, kept=doc.Share(topics.words_kept)))
+        coherence, chance = coherence_words(topics)
+        lines.append(sentence(words, told=coherence, chance=chance, kept=doc.Share(topics.words_kept)))
     blocks = tuple(doc.Paragraph(line) for line in lines)
     return (doc.Section("What a reader keeps", blocks, kind="estimate"),) if blocks else ()
 
 
 def coherence_words(topics: TopicWorth) -> tuple[str, str]:
-    """Coherence, and that of the same words by chance, as they are written."""
-    told, chance = (f"{each:.2f}".replace("-", "−") for each in (topics.coherence, topics.coherence_by_chance))
-    return told, chance
+    """The coherence of the topics and that of the same words by chance, as text."""
+    coherence, chance = (f"{each:.2f}".replace("-", "−") for each in (topics.coherence, topics.coherence_by_chance))
+    return coherence, chance
 
 
 def likeness_words(likeness: ImageLikeness) -> Sentence:
@@ -77,9 +77,9 @@ def likeness_words(likeness: ImageLikeness) -> Sentence:
 
 
 def check_of_worth(name: str, found: Any, told: Any) -> Check:
-    """Whether numbers that were measured again are those of the certificate, except for their last digit."""
+    """Whether numbers measured again equal those of the certificate, except for their last digit."""
     alike = type(found) is type(told) and all(
         math.isclose(getattr(found, each.name), getattr(told, each.name), rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)
         for each in fields(found)
     )
-    return Check(name, alike, "measured again" if alike else "measured again, and other than certified")
+    return Check(name, alike, "measured again" if alike else "measured again, and not as certified")

@@ -11,9 +11,9 @@ from tacit.errors import ArgumentError
 from tacit.lift.joint import Mask, Matrix, Vector
 from tacit.lift.tolerances import SUM_TOLERANCE, TOLERANCE
 
-# Directions that the channel shrinks by more than this carry nothing but noise, and the rounding of its numbers.
+# Directions that the channel shrinks to less than this share of the largest carry only noise and rounding.
 SHRUNK = 1e-4
-# A weight vector that misses its input by more than this is of no input alone.
+# A weight vector that misses its input by more than this mixes several inputs.
 MISSED = 1e-6
 ROUNDS, SETTLED = 2_000, 1e-9
 
@@ -26,14 +26,15 @@ class Correction:
     ----------
     weights, variances : arrays of shape (outputs, inputs)
     told : bool array
-        The inputs whose count the outputs tell; those that the channel makes alike, it does not. Their columns are 0.
+        The inputs whose count can be recovered from the outputs. Inputs that the channel makes alike cannot: their
+        columns are 0.
 
     Guarantees
     ----------
     If each record's output is drawn by the channel, independently, then for an input that is told the sum of weights
     over all records has the input's true count as its mean, and the sum of variances has the variance of that sum as
     its mean. Where records of one input are drawn by different channels, of which this is the mean, the first stays
-    true and the second errs on the side of too much.
+    true and the second errs on the large side.
     """
 
     weights: Matrix
@@ -49,8 +50,8 @@ def correction(channel: ArrayLike, *, stationary: bool = False) -> Correction:
     channel : array
         Rows are distributions.
     stationary : bool
-        Whether the counts that go in are those that come out, on average, with these very inputs. Then nothing is to be
-        undone, and the observed counts err least; every input is told.
+        Whether, for these very inputs, the counts that come out equal on average those that go in. Then there is
+        nothing to undo, and the observed counts err least; every input is told.
     """
     table = _checked(channel)
     inputs, outputs = table.shape
@@ -60,13 +61,13 @@ def correction(channel: ArrayLike, *, stationary: bool = False) -> Correction:
         return Correction(np.eye(inputs), np.asarray(table * (1 - table)), np.ones(inputs, dtype=bool))
     weights: Matrix = np.linalg.pinv(table, rcond=SHRUNK).astype(np.float64)
     told = np.abs(table @ weights - np.eye(inputs)).max(axis=0) <= MISSED
-    # What rounding left of nothing is nothing.
+    # What rounding leaves of a zero is zero.
     weights = np.where(told & (np.abs(weights) > TOLERANCE), weights, 0.0)
     return Correction(weights, np.asarray(weights * (weights - 1)), told)
 
 
 def counts_before(channel: ArrayLike, observed: ArrayLike, *, stationary: bool = False) -> tuple[Vector, Vector]:
-    """How many records of each input went into a channel, from how many of each output came out; with standard errors.
+    """How many records of each input went into a channel, judging by its outputs; with standard errors.
 
     Parameters
     ----------
@@ -80,20 +81,20 @@ def counts_before(channel: ArrayLike, observed: ArrayLike, *, stationary: bool =
     Returns
     -------
     estimate, standard_error : arrays
-        Of an input that the outputs do not tell, the estimate is the one of maximum likelihood that divides what cannot
-        be told apart evenly, and the standard error is infinite.
+        For an input that the outputs do not tell, the estimate is the one of maximum likelihood that divides evenly
+        what cannot be told apart, and the standard error is infinite.
 
     Guarantees
     ----------
-    Told estimates are unbiased, and may for that fall below 0 or above the number of records. The standard error is of
-    the draw alone: the records are given, and only their outputs are chance.
+    Told estimates are unbiased, which is why they may fall below 0 or above the number of records. The standard error
+    is that of the draw only: the records are fixed, and only their outputs are random.
     """
     table, counts = _checked(channel), np.asarray(observed, dtype=np.float64)
     if counts.shape != table.shape[1:] or not (np.isfinite(counts).all() and (counts >= 0).all()):
         raise ArgumentError(f"the channel has {table.shape[1]} outputs: give how many records have each")
     made = correction(table, stationary=stationary)
     estimate = counts @ made.weights
-    # What is certain has no error; the variance of few records may by chance be estimated below 0.
+    # The variance of few records may by chance be estimated below 0.
     error = np.sqrt(np.maximum(counts @ made.variances, 0.0))
     if made.told.all():
         return estimate, error

@@ -31,8 +31,8 @@ def e_gamma_of_log_lift(
 ) -> float:
     """E-gamma of P_{Y|s} from P_Y, from log-lifts i(s, y) of released values: the tail formula (12).
 
-    ``values`` are log-lifts of one secret, in nats, ``weights`` their probabilities; without them each counts the same,
-    as for records drawn. ``under`` says whose they are: of the records with the ``secret``, or of ``everyone``.
+    ``values`` are log-lifts of one secret, in nats, ``weights`` their probabilities; without weights all count the
+    same, as for records drawn. ``under`` says whose they are: of the records with the ``secret``, or of ``everyone``.
 
     Guarantees
     ----------
@@ -71,9 +71,9 @@ def compose_deltas(epsilons: Sequence[float] | ArrayLike, deltas: Sequence[float
     Guarantees
     ----------
     If E_{e^epsilon_j}(P_{Y_j|s,y} || P_{Y_j|y}) <= delta_j for every y released before, then with epsilon the sum,
-    E_{e^epsilon}(P_{Y|s} || P_Y) <= 1 - product of (1 - delta_j), which is at most the sum of (13). For E_gamma(P || Q)
-    = 1 - total of min(P, gamma Q), and the minimum of two products is at least the product of the minima. Ask
-    `vacuous` whether it says anything.
+    E_{e^epsilon}(P_{Y|s} || P_Y) <= 1 - product of (1 - delta_j), which is at most the sum of (13). This is because
+    E_gamma(P || Q) = 1 - total of min(P, gamma Q), and the minimum of two products is at least the product of the
+    minima. Ask `vacuous` whether the bound says anything.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def compose_deltas(epsilons: Sequence[float] | ArrayLike, deltas: Sequence[float
 def e_gamma_counts(first: ArrayLike, second: ArrayLike, gamma: float, *, beta: float = 0.05) -> Estimate:
     """E-gamma of P from Q, from counts of two independent samples over the same finite list of values.
 
-    The value is that of the shares counted (plug-in), which is too large on average: noise looks like difference.
+    The value is that of the shares counted (plug-in), which is too large on average: noise looks like a difference.
 
     Guarantees
     ----------
@@ -117,10 +117,10 @@ def e_gamma_counts(first: ArrayLike, second: ArrayLike, gamma: float, *, beta: f
 def e_gamma_scores(
     first: ArrayLike, second: ArrayLike, gamma: float, *, beta: float = 0.05, ordered: bool = False
 ) -> Estimate:
-    """E-gamma of P from Q, from one number (a score, such as an estimated log-lift) of records of each.
+    """E-gamma of P from Q, from one number (a score, such as an estimated log-lift) per record of each.
 
-    Events of the kind "score above t" are looked at. The best t is chosen on every second record and P(A) - gamma Q(A)
-    is measured on the others.
+    Only events of the kind "score above t" are considered. The best t is chosen on every second record and
+    P(A) - gamma Q(A) is measured on the others.
 
     Parameters
     ----------
@@ -149,11 +149,11 @@ def e_gamma_scores(
         lower_limit((measuring[0] > cut).sum(), len(measuring[0]), beta=share / 2)
         - gamma * upper_limit((measuring[1] > cut).sum(), len(measuring[1]), beta=share / 2)
     )
-    # The empty event and that of everything need no sample.
+    # The empty event and the certain one need no sample.
     low = max(low, 0.0, 1 - gamma)
     if not ordered:
         return Estimate(low, low, 1.0, "lower bound")
-    # One-sided, for P above and for Q below: the constant of each is 1 (Massart) for share / 2 up to a half.
+    # One-sided, for P above and for Q below: each has the constant 1 (Massart) as long as share / 2 is at most a half.
     off, off_second = (np.sqrt(np.log(2 / share) / (2 * len(sample))) for sample in scores)
     value = _best_cut(scores[0], scores[1], gamma)[1]
     return Estimate(value, min(low, value), min(value + float(off + gamma * off_second), 1.0), "estimate")

@@ -2,7 +2,7 @@
 
 A channel is a way to split p(x) into posteriors q_k of weights w_k, and I(S;Y), I(X;Y) are linear in the weights. For a
 given set of posteriors the best weights are a linear program; better posteriors are priced by its dual, by descent from
-several starts. The problem is not convex in q, so what comes out is attained by a channel, and is no lower bound.
+several starts. The problem is not convex in q, so the result is attained by a channel but is not a lower bound.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def privacy_funnel(joint: Distribution, utility: float, *, random_state: int = 0
 
     Guarantees
     ----------
-    The channel attains what it says: its posteriors mix to p(x), its I(X;Y) is at least ``utility`` (to 1e-9). Never
-    worse than releasing X as it is in a part of the cases and nothing in the others. (Makhdoumi, Salamatian, Fawaz,
-    Médard 2014.)
+    The channel attains what it says: its posteriors mix to p(x), its I(X;Y) is at least ``utility`` (to 1e-9). It is
+    never worse than releasing X unchanged in a share of the cases and nothing in the others. (Makhdoumi, Salamatian,
+    Fawaz, Médard 2014.)
     """
     joint = Joint.of(joint)
     whole = entropy(joint.marginal)
@@ -51,9 +51,9 @@ def privacy_funnel(joint: Distribution, utility: float, *, random_state: int = 0
     starts = np.random.default_rng(random_state).normal(size=(_STARTS, len(joint.marginal)))
     weights, value, prices, worth = _best_weights(columns, joint, given_x, min(utility, whole))
     for _ in range(_ROUNDS):
-        found = _priced(starts, columns[weights > 1e-9], given_x, prices, worth)
-        cost = _costs(found, given_x, worth) - found @ prices
-        better = found[cost < -_WORTH_WHILE]
+        posteriors = _priced(starts, columns[weights > 1e-9], given_x, prices, worth)
+        cost = _costs(posteriors, given_x, worth) - posteriors @ prices
+        better = posteriors[cost < -_WORTH_WHILE]
         if not len(better):
             break
         columns = np.vstack([columns[(weights > 1e-12) | (np.arange(len(columns)) <= len(joint.marginal))], better])

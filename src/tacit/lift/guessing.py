@@ -47,13 +47,13 @@ def g_leakage(joint: Distribution, gain: ArrayLike, *, additive: bool = False) -
 def bayes_security(joint: Distribution) -> float:
     """Error of the best guess with the release over its error without: 0 gives the secret away, 1 improves no guess.
 
-    A release may tell much and improve no guess: of a rare secret, say, that becomes ten times likelier. With a single
+    A release may tell much and improve no guess: it may make a rare secret ten times likelier, say. With a single
     secret there is nothing to guess: 1.
     """
     joint = Joint.of(joint)
     if len(joint.prior) == 1:
         return 1.0
-    # Errors are added up, not taken from 1, which a rare secret is less than the rounding of.
+    # Errors are added up, not subtracted from 1, whose rounding can exceed the probability of a rare secret.
     return min(_but_the_largest(joint.matrix) / _but_the_largest(joint.prior), 1.0)
 
 
@@ -78,8 +78,8 @@ def least_bayes_security(joint: Distribution) -> float:
 def maximal_alpha_leakage(joint: Distribution, order: float) -> float:
     """Maximal alpha-leakage: Sibson's information of the order at the worst prior.
 
-    At order inf it is maximal leakage, and at order 1, by definition, mutual information at the joint's own prior: not
-    the limit of orders that fall to 1, which is the capacity of p(x|s).
+    At order inf it is maximal leakage, and at order 1, by definition, mutual information at the joint's own prior, not
+    the limit as the order falls to 1, which is the capacity of p(x|s).
 
     Guarantees
     ----------
@@ -113,9 +113,9 @@ def maximal_alpha_leakage(joint: Distribution, order: float) -> float:
 
 
 def average_lift(joint: Distribution, kind: Literal["l1", "chi_squared"] = "l1", *, inverse: bool = False) -> Vector:
-    """Of every released value, the mean over the prior of |lift - 1| (``l1``) or (lift - 1)^2 (``chi_squared``).
+    """For every released value, the mean over the prior of |lift - 1| (``l1``) or (lift - 1)^2 (``chi_squared``).
 
-    ``inverse`` takes 1/lift for the lift. The plain ones hardly see a secret that is ruled out; the inverse ones do,
+    ``inverse`` takes 1/lift for the lift. The plain ones hardly notice a secret that is ruled out; the inverse ones do,
     and are infinite where one is ruled out altogether.
 
     Guarantees
@@ -141,13 +141,13 @@ def sampled_leakage(channel: ArrayLike, counts: ArrayLike, *, delta: float) -> f
     counts : array
         How often each secret occurs in the sample, of people drawn independently.
     delta : float
-        Probability with which the true prior may lie outside of the ball around the counted one.
+        Probability with which the true prior may lie outside the ball around the counted one.
 
     Guarantees
     ----------
     With probability at least 1 - delta over the sample, no output's pointwise maximal leakage under the true prior is
     larger. The ball is that of Weissman et al.: L1 distance sqrt(2 log((2^k - 2) / delta) / n) for k secrets. It bounds
-    the upper side only, and knows nothing of columns between the secret and the release: for those see
+    the upper side only, and does not handle columns between the secret and the release: for those see
     ``certify_counts``.
     """
     rows = np.apply_along_axis(checked_probabilities, 1, np.atleast_2d(np.asarray(channel, dtype=np.float64)), "a row")
@@ -165,7 +165,7 @@ def sampled_leakage(channel: ArrayLike, counts: ArrayLike, *, delta: float) -> f
 
 
 def _worst_of_ball(likelihood: Vector, share: Vector, mass: float) -> float:
-    """log of the largest likelihood over its smallest mean: mass moves from the largest to the smallest."""
+    """log of the largest likelihood over its smallest mean in the ball: mass moves from the largest to the smallest."""
     order = np.argsort(-likelihood)
     moved = np.minimum(share[order], np.maximum(mass - np.append(0.0, np.cumsum(share[order])[:-1]), 0.0))
     mean = float(likelihood @ share - moved @ likelihood[order] + moved.sum() * likelihood.min())

@@ -19,7 +19,7 @@ Vector = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Labels = NDArray[np.intp]
 
-# Lifts of joints up to so many cells are kept, for the many measures that start from them.
+# Lifts of joints up to this many cells are cached, for the many measures that start from them.
 LARGEST_KEPT = 1 << 20
 # Above this a dense channel would take gigabytes; the short form does everything it does.
 _LARGEST_DENSE = 200_000_000
@@ -39,7 +39,7 @@ def checked_probabilities(values: ArrayLike, name: str) -> Vector:
 
 
 def halved(inside: Any, outside: Any, holds: Callable[[Any], Any], *, times: int) -> tuple[Any, Any]:
-    """Where ``holds``, true inside and false outside, ends: points on either side, so many halvings closer."""
+    """Where ``holds``, true inside and false outside, ends: points on either side, after ``times`` halvings."""
     for _ in range(times):
         middle = (inside + outside) / 2
         fine = holds(middle)
@@ -159,7 +159,7 @@ class Joint:
         return self.matrix.shape[0], self.matrix.shape[1]
 
     def pooled(self, merged: Mask) -> Joint:
-        """P(S, Y) with all merged values released as one, the last: it has every measure of a release that merges them.
+        """P(S, Y) with all merged values released as one, the last: every measure is that of a release merging them.
 
         Merged records get a value that is independent of the secret, so all their outputs share one lift, and outputs
         of equal lift may be counted as one.
@@ -205,13 +205,13 @@ class Channel:
 
 
 def check_fits(taken: int, released: int) -> None:
-    """Refuse a channel that takes another number of released values than the joint has."""
+    """Refuse a channel that takes a different number of released values than the joint has."""
     if taken != released:
         raise ArgumentError(f"the channel takes {taken} released values, the joint has {released}")
 
 
 class CompactChannel(Channel):
-    """A channel that a mechanism made, in a short form; what was measured of it is kept with it, and never changes."""
+    """A channel made by a mechanism, in a short form, together with its measured properties; it never changes."""
 
     def __init__(self, outputs: Sequence[Any] | None, **facts: Any) -> None:
         vars(self).update(facts, outputs=outputs)

@@ -38,14 +38,14 @@ def log_lift(joint: Distribution) -> Matrix:
 def conditional_log_lift(joint: Distribution, parts: ArrayLike) -> Matrix:
     """log P(s | v, x) / P(s | v) for every secret and released value, where each value lies in one part v.
 
-    What a released value tells about the secret to somebody who knows the part already. ``parts`` numbers the part of
-    every released value.
+    What a released value tells about the secret to somebody who already knows the part. ``parts`` is the number of
+    each released value's part.
 
     Returns
     -------
     array of shape (secrets, released)
-        In nats; -inf where the secret occurs in the part and never with the value; 0 where it does not occur in the
-        part, which tells nothing new.
+        In nats; -inf where the secret occurs in the part but never with the value; 0 where it does not occur in the
+        part, since the value then tells nothing new.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def is_private(
 def sides(
     epsilon: float, *, epsilon_low: float | None = None, epsilon_high: float | None = None
 ) -> tuple[float, float]:
-    """The bounds on the low and on the high side, checked: each is epsilon unless given by itself."""
+    """The bounds on the low and on the high side, checked: each is epsilon unless given separately."""
     low = epsilon if epsilon_low is None else epsilon_low
     high = epsilon if epsilon_high is None else epsilon_high
     for name, value in (("epsilon", epsilon), ("epsilon_low", low), ("epsilon_high", high)):

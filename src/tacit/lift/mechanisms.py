@@ -51,7 +51,7 @@ class WatchdogChannel(CompactChannel):
         released = joint.through(self)
         values = np.abs(log_lift(released))
         replaced = float(joint.marginal[self.merged].sum())
-        # What is kept says all of itself, so the only noise in Y given X is that of the replacement.
+        # A kept value is released for certain, so the only noise in Y given X is that of the replacement.
         noise = replaced * entropy(self.replacement) if replaced > 0 else 0.0
         whole = entropy(joint.marginal)
         utility = min(max(entropy(released.marginal) - noise, 0.0), whole)
@@ -213,7 +213,7 @@ def _noise(p: Vector, keep: float) -> float:
     drawn = (1 - keep) * p
     stays = keep + drawn
     terms = p_log_p(drawn)
-    # Each row is all the draws, with that of the value itself replaced by the chance that it stays.
+    # Each row has the probabilities of all draws, except for the value itself: there, the chance that it stays.
     return float(-(p @ (terms.sum() - terms + stays * np.log(stays))))
 
 
@@ -228,15 +228,14 @@ def linear_reduction(
 
     Guarantees
     ----------
-    The release is within the bounds, whatever the joint, and has the marginal of the data. A log-lift of a lift l
-    becomes that of 1 + keep (l - 1). No smaller noise of this kind is within the bounds, to `MARGIN`; other mechanisms
-    lose less.
+    The release is within the bounds, whatever the joint, and has the marginal of the data. A lift l becomes
+    1 + keep (l - 1). No smaller noise of this kind is within the bounds, to `MARGIN`; other mechanisms lose less.
     """
     joint = Joint.of(joint)
     low, high = sides(epsilon, epsilon_low=epsilon_low, epsilon_high=epsilon_high)
     most, least = float(joint.lift.max()), float(joint.lift.min())
     keep = 1.0
-    # Inside by a margin, so that rounding passes no bound; expm1, since 1 - e^-epsilon would lose digits.
+    # Inside by a margin, so that rounding exceeds no bound; expm1, since 1 - e^-epsilon would lose digits.
     if log_lift(joint).max() > high:
         keep = min(keep, float(np.expm1(min(max(high - MARGIN, 0.0), LARGEST_EXPONENT))) / (most - 1))
     if log_lift(joint).min() < -low:

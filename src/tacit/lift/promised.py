@@ -2,8 +2,8 @@
 
 Where the log-lifts lie in [-epsilon_low, epsilon_high], the lifts lie in [a, b] with a = e^-epsilon_low and
 b = e^epsilon_high, and their mean over P(s)P(x) is 1: over x, for every single s. A convex function lies below its
-chord on [a, b], so its mean is at most q f(b) + (1 - q) f(a) with q = (1 - a) / (b - a). That is every bound here
-but the plain ones. For Sibson's and Arimoto's information of order alpha the function is t^alpha: both are the
+chord on [a, b], so its mean is at most q f(b) + (1 - q) f(a) with q = (1 - a) / (b - a). All bounds here but the plain
+ones are of this kind. For Sibson's and Arimoto's information of order alpha the function is t^alpha: both are the
 infimum over Q of D_alpha(P_S' P_X|S || P_S' Q), for P_S' the prior or the prior tilted to P_S^alpha, and Q = P_X gives
 a mean of t^alpha over x that the chord bounds for every s.
 """
@@ -29,7 +29,7 @@ Status = Literal["proved", "wrong as printed", "new"]
 _ORDERS = (0.5, 2.0, 5.0)
 _PROPOSITION_1 = "watchdog, Proposition 1"
 
-# The square of e^epsilon overflows soon after this; only what needs no power of it is promised beyond.
+# The square of e^epsilon overflows soon after this; beyond it, only bounds that need no power of it are given.
 _LARGEST_EPSILON = 350.0
 
 
@@ -49,9 +49,9 @@ class Promise:
         ``proved`` says that the printed bound is true (and no sharper than ``bound``), ``wrong as printed`` that
         it is not, ``new`` that there is none in the source.
     source : str
-        Where the printed bound stands.
+        Where the bound is printed.
     function : callable
-        The measure itself, to hold a joint against the bound.
+        The measure itself, to check a joint against the bound.
     """
 
     measure: str
@@ -159,7 +159,7 @@ def guessing_bound(prior: ArrayLike, epsilon: float, *, epsilon_low: float | Non
 
 
 def f_bound(f: str, epsilon: float, *, epsilon_low: float | None = None, epsilon_high: float | None = None) -> float:
-    """Largest f-information that epsilon-lift allows: the chord of f over the lifts allowed.
+    """Largest f-information that epsilon-lift allows, by the chord of f over the lifts allowed.
 
     For mutual information (``kl``) it is epsilon tanh(epsilon / 2).
     """
@@ -179,7 +179,7 @@ def _ends(f: str, low: float, high: float) -> tuple[float, float]:
 
 
 def share_at_top(low: float, high: float) -> float:
-    """The share q of lifts at the top if all are at an end: their mean is 1."""
+    """The share q of lifts at the top if every lift is at one end or the other: their mean is 1."""
     return 0.0 if high == 0 else float(np.expm1(-low) / (np.expm1(-low) - np.expm1(high)))
 
 
@@ -208,7 +208,7 @@ def watchdog_bound_tight(joint: Distribution, epsilon: float) -> float:
 
 
 def watchdog_bound_exact(joint: Distribution, epsilon: float) -> float:
-    """The risk after merging the risky values: what the two bounds are bounds of, and as cheap as they are."""
+    """The risk after merging the risky values: the number that the other two bound, and as cheap as they are."""
     task = Task.of(joint, epsilon)
     return task.result(~task.safe, "watchdog").attained
 

@@ -1,7 +1,7 @@
 """What chance alone would show: tables with the same margins and a shuffled secret.
 
-Every plug-in measure of leakage is biased upwards: with few records a value, pure noise looks like a leak. A number
-is therefore shown beside the numbers that the same table gives when its secrets are shuffled among the records.
+Every plug-in measure of leakage is biased upwards: with few records per value, pure noise looks like a leak. A number
+is therefore shown next to the numbers that the same table gives when its secrets are shuffled among the records.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def shuffled_counts(
 ) -> Matrix:
     """A table with the margins of ``counts`` and the secrets shuffled among the records.
 
-    ``effective_records`` is given where ``counts`` are sums of weights: how many equal records carry as much evidence
+    ``effective_records`` is for ``counts`` that are sums of weights: how many equal records carry as much evidence
     (Kish). The table is then drawn around the product of its margins instead of by a shuffle.
 
     Guarantees
@@ -71,10 +71,10 @@ def grouped(table: Matrix, group: np.ndarray, n_groups: int) -> Matrix:
 
 @dataclass(frozen=True, eq=False)
 class Groupings:
-    """Several ways to group the columns of a table, for all of which it is added up at once.
+    """Several ways to group the columns of a table, so that it can be summed for all of them at once.
 
-    ``blocks`` are matrices (groups x columns) of ones and zeros, the groups of several ways one below the other, and
-    where each way begins.
+    ``blocks`` are pairs: a matrix (columns x groups) of ones and zeros, the groups of several ways one after the other,
+    and where each way begins.
     """
 
     blocks: tuple[tuple[Any, NDArray[np.int64]], ...]
@@ -87,11 +87,11 @@ class Groupings:
         many = max(1, AT_ONCE // max(1, len(groups[0]))) if groups else 1
         blocks = []
         for first in range(0, len(groups), many):
-            some = groups[first : first + many]
-            sizes = np.array([int(group.max(initial=0)) + 1 for group in some])
+            block = groups[first : first + many]
+            sizes = np.array([int(group.max(initial=0)) + 1 for group in block])
             starts = np.cumsum(sizes) - sizes
-            places = np.stack(some, axis=1) + starts
-            ends = np.arange(len(places) + 1) * len(some)
+            places = np.stack(block, axis=1) + starts
+            ends = np.arange(len(places) + 1) * len(block)
             ones = np.ones(places.size, np.int8)
             shape = (len(places), int(sizes.sum()))
             blocks.append((sparse.csr_array((ones, places.ravel(), ends), shape=shape), starts))
@@ -100,12 +100,12 @@ class Groupings:
     def informations(self, table: Matrix) -> Vector:
         """The plug-in information (nats) of the table grouped in each way."""
         total, of_secret = float(table.sum()), p_log_p(table.sum(axis=1)).sum()
-        found = []
+        sums = []
         for block, starts in self.blocks:
             together = np.asarray(table @ block)
             cells = p_log_p(together).sum(axis=0) - p_log_p(together.sum(axis=0))
-            found.append(np.add.reduceat(cells, starts))
-        terms = np.concatenate(found) + total * np.log(total) - of_secret
+            sums.append(np.add.reduceat(cells, starts))
+        terms = np.concatenate(sums) + total * np.log(total) - of_secret
         return np.asarray(np.maximum(terms / total, 0.0))
 
 
@@ -139,7 +139,7 @@ def chance_of_count(count: int, *, size: int, successes: int, total: int) -> flo
 
 @dataclass(frozen=True)
 class NullBand:
-    """The 5th and 95th percentile of a measure over shuffles, and where the observed number stands.
+    """The 5th and 95th percentile of a measure over shuffles, and where the observed number lies.
 
     Guarantees
     ----------
@@ -156,8 +156,8 @@ class NullBand:
 def null_band(observed: float, shuffled: Sequence[float], *, ceiling: float = np.inf) -> NullBand:
     """Compare an observed measure with its values under shuffled secrets.
 
-    "cannot tell" is said where noise alone already fills the measure's range (its 95th percentile is infinite, or
-    within 5% of ``ceiling``): then no observed value could stand out.
+    The verdict is "cannot tell" where noise alone already fills the measure's range (its 95th percentile is infinite,
+    or within 5% of ``ceiling``): then no observed value could stand out.
     """
     values = np.sort(np.asarray(shuffled, dtype=np.float64))
     # Rounding must not turn a tie into a discovery.
@@ -172,12 +172,12 @@ def null_band(observed: float, shuffled: Sequence[float], *, ceiling: float = np
 
 
 def quantile(values: Vector, share: float) -> float:
-    """The first of some sorted values up to which such a share of them lies."""
-    # As numpy's "inverted_cdf" has it, in a hundredth of the time that a single one takes there.
+    """The first of the sorted values at or below which this share of them lies."""
+    # The same as numpy's "inverted_cdf", in a hundredth of the time.
     place = len(values) * share
     return float(values[max(math.ceil(place) - 1, 0)])
 
 
 def shuffles_for(cells: int) -> int:
-    """How many shuffles a table of this many cells gets: 19 at the least, which is what a test at 5% needs."""
+    """How many shuffles a table of this many cells gets: at least 19, which is what a test at 5% needs."""
     return int(np.clip(300_000 // max(cells, 1), 19, 199))

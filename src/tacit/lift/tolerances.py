@@ -1,8 +1,8 @@
 """How much rounding is forgiven, and where: the one contract that every comparison with a bound keeps to.
 
-A mechanism solves inside its bounds by a margin, and what it gives is measured again, not believed: a log-lift is
-compared with epsilon to `TOLERANCE`, and what is beyond it by no more is called epsilon. So what is attained is at most
-what was asked, as a float. A number recomputed agrees with the one that was claimed to `AGREEMENT`.
+A mechanism solves inside its bounds by a margin, and its result is measured again, not believed: a log-lift is
+compared with epsilon to `TOLERANCE`, and one that exceeds it by no more is reported as epsilon. So what is attained is
+at most what was asked, as a float. A recomputed number agrees with the one claimed to `AGREEMENT`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ MARGIN: Final = 1e-11
 """How far inside its bounds a mechanism is made, in nats, so that what it attains is at most epsilon as a float."""
 
 NOTHING: Final = 1e-9
-"""What sums and linear programs leave of a zero, in nats: an attained epsilon below it is 0."""
+"""What sums and linear programs leave of a zero, in nats: an attained epsilon up to this is 0."""
 
 SLACK: Final = 1e-9
-"""How far sums in another order may move what was attained: whoever measures again, elsewhere, allows for it."""
+"""How far summing in another order may move what was attained: measuring it again elsewhere must allow for this."""
 
 AGREEMENT: Final = 1e-9
 """A recomputed number and the one claimed differ by at most this share; it leaves room for sums in another order."""
@@ -32,7 +32,7 @@ LARGEST_EXPONENT: Final = 700.0
 
 
 def settled(value: float, bound: float) -> float:
-    """A log-lift as it is told beside its bound: 0 if it is what rounding left of that, the bound if it is as near."""
+    """A log-lift as reported next to its bound: 0, or the bound, if only rounding puts it above that."""
     if value <= NOTHING:
         return 0.0
     return bound if bound < value <= bound + TOLERANCE * max(1.0, bound) else value

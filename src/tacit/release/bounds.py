@@ -1,4 +1,4 @@
-"""What is asked of a release: how much it may give away of a secret, on either side, and how often it may fail."""
+"""What is asked of a release: how much it may give away about a secret, on either side, and how often it may fail."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LARGEST_EPSILON = 100.0
 
 
 def checked_epsilon(epsilon: float, *, name: str = "epsilon") -> float:
-    """``epsilon`` itself if it can bound a log-lift."""
+    """``epsilon`` itself, if it can bound a log-lift; otherwise it is refused."""
     if math.isnan(epsilon) or epsilon < 0:
         raise ArgumentError(f"{name} must be a number of nats, 0 or more; got {epsilon}")
     if epsilon > LARGEST_EPSILON:
@@ -47,17 +47,17 @@ def checked_epsilon(epsilon: float, *, name: str = "epsilon") -> float:
 
 @dataclass(frozen=True)
 class LiftBounds:
-    """Every log-lift of a release lies between ``-low`` and ``high`` nats, but for delta.
+    """Every log-lift of a release lies between ``-low`` and ``high`` nats, except for what delta allows.
 
     Attributes
     ----------
     low, high : float
-        ``low`` is inf where only how much likelier a secret becomes is bounded; then it may be ruled out.
+        ``low`` is inf where the bound is only on how much likelier a secret becomes; it may then be ruled out.
     delta : float
         With ``delta_kind`` "mass", the probability of pairs of secret and output that may exceed the bounds, up to
         ``epsilon_max``; with "egamma", the total by which probabilities may exceed e^epsilon times independence.
     thresholds : float, optional
-        The secret is a number, and the log-lifts are those of every event "at most t" and "more than t" that holds at
+        The secret is a number, and the log-lifts are those of every event "at most t" and "more than t" that covers at
         least this share of all, instead of those of its values.
     """
 
@@ -82,12 +82,12 @@ class LiftBounds:
 
     @property
     def epsilon(self) -> float:
-        """The larger of the bounds that are bounds."""
+        """The larger of the finite bounds."""
         return max(side for side in (self.low, self.high) if math.isfinite(side))
 
     @property
     def symmetric(self) -> bool:
-        """Whether both sides have one bound."""
+        """Whether both sides have the same bound."""
         return self.low == self.high
 
     @property
@@ -102,7 +102,7 @@ class LiftBounds:
         return np.asarray((values > self.high + TOLERANCE) | (values < -self.low - TOLERANCE))
 
     def beyond_ceiling(self, values: Matrix) -> Mask:
-        """Which log-lifts may not be, whatever delta."""
+        """Which log-lifts no delta allows."""
         low, high = self.ceiling
         return np.asarray((values > high + TOLERANCE) | (values < -low - TOLERANCE))
 
@@ -112,9 +112,9 @@ class LiftBounds:
         return np.asarray(np.maximum.reduce(sides).max(axis=0))
 
     def promised(self, joint: Joint) -> dict[str, float]:
-        """What the bounds promise of each measure that they promise anything of."""
+        """What the bounds promise for each measure that they imply anything about."""
         if self.thresholds is not None:
-            # Measures are of the values of the secret, of which thresholds bound none.
+            # Measures are about the values of the secret, and thresholds bound none of these.
             return {}
         low, high = self.ceiling
         # The measures of an order are shown at order 2.
@@ -124,7 +124,7 @@ class LiftBounds:
 
 @dataclass(frozen=True)
 class Attained:
-    """What a release attains of one secret, computed on the joint of secret and output.
+    """What a release attains for one secret, computed on the joint of secret and output.
 
     ``epsilon`` is the largest log-lift on the sides that are bounded, ``low`` and ``high`` that of each side;
     ``delta`` is of the kind asked, ``breach_share`` the share of records out of bounds for some secret.
@@ -154,7 +154,7 @@ class Attained:
 
     @classmethod
     def at_thresholds(cls, low: Vector, high: Vector, shares: Vector, bounds: LiftBounds) -> Attained:
-        """From the largest -log-lift and log-lift of each output at any threshold; ``shares`` are the outputs'."""
+        """From the largest -log-lift and log-lift of each output at any threshold, and the outputs' ``shares``."""
         sides = [side for side, bound in ((low, bounds.low), (high, bounds.high)) if math.isfinite(bound)]
         beyond = (low > bounds.low + TOLERANCE) | (high > bounds.high + TOLERANCE)
         return cls(
@@ -166,14 +166,14 @@ class Attained:
         )
 
     def holds(self, bounds: LiftBounds, *, slack: float = 0.0) -> bool:
-        """Whether this is what was asked; ``slack`` is for who measures again, by sums in another order."""
+        """Whether this is what was asked; ``slack`` is for those who measure again, with sums in another order."""
         low, high = bounds.ceiling
         within = self.low <= low + slack and self.high <= high + slack
         return within and (bounds.delta == 0 or self.delta <= bounds.delta * (1 + TOLERANCE) + slack)
 
 
 def inside_parts(output: Joint, parts: Places | None) -> Iterator[tuple[float, Matrix]]:
-    """The weight of every part of the outputs, and the joint inside it, of the secrets that occur there."""
+    """The weight of every part of the outputs, and the joint inside it of those secrets that occur there."""
     for part in [slice(None)] if parts is None else [parts == each for each in np.unique(parts)]:
         inside = output.matrix[:, part]
         weight = float(inside.sum())
@@ -181,14 +181,14 @@ def inside_parts(output: Joint, parts: Places | None) -> Iterator[tuple[float, M
 
 
 def _excess(inside: Matrix, epsilon: float) -> float:
-    # Where one secret is left, nothing is told.
+    # Where only one secret occurs, there is nothing to learn.
     return float(egamma_excess(Joint(inside), epsilon).sum()) if len(inside) > 1 else 0.0
 
 
 def asked_bounds(asked: Bound) -> LiftBounds:
     """The bounds that were asked for.
 
-    A side that is not given by itself is epsilon; without an epsilon, ``epsilon_high`` alone bounds one side only.
+    A side without a bound of its own takes epsilon; without an epsilon, ``epsilon_high`` alone bounds one side only.
     """
     settings = {f.name: Setting(f.name) for f in fields(asked)}
     if asked.epsilon is None and asked.epsilon_high is None:

@@ -1,6 +1,6 @@
-"""Certificates: what is claimed of a release, and what the claim rests on. One type for each kind of claim.
+"""Certificates: what is claimed about a release, and what the claim rests on. One type for each kind of claim.
 
-A certificate is read by one strict codec, so that it is whole and of its kind or refused; what must hold between its
+One strict codec reads every certificate: it is complete and of its kind, or it is refused. What must hold between its
 numbers is checked where it is made.
 """
 
@@ -29,7 +29,7 @@ BY_RULES, MIXTURE, IN_CELLS = "as in the rules", "mixture", "cells"
 # What made a release: a mechanism that can be chosen, or a step on the way to one.
 MADE_BY = (*MECHANISMS, "camouflage")
 
-# What verify takes from the certificate of a table as it stands: it says so, and nothing of the claim rests on it.
+# What verify takes from a table's certificate without recomputing it: it says so, and no claim rests on it.
 NOT_MADE_AGAIN = (
     *("input.name", "input.format", "tacit_version", "mechanism.method", "mechanism.effort"),
     *("mechanism.watchdog_nmil", "mechanism.loss_bound", "mechanism.values_merged_besides", "composition"),
@@ -44,7 +44,7 @@ Grid = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True)
 class CertifiedInput:
-    """What a release was made from. The fingerprint is salted, and None of a frame. ``reading`` is of images alone."""
+    """What a release was made from. The fingerprint is salted; None for a frame. Only images have a ``reading``."""
 
     name: str
     format: str
@@ -55,7 +55,7 @@ class CertifiedInput:
 
 @dataclass(frozen=True)
 class CertifiedOutput:
-    """The released data: its file, or folder of images, and fingerprints of it and of page and channel beside it.
+    """The released data: its file, or folder of images, and the fingerprints of it and of what is published with it.
 
     Only a table in which something was drawn has a channel, and a ``key_sha256``: that of salt and key, which commits
     to the draws.
@@ -79,7 +79,7 @@ class CertifiedOutput:
 class Certificate:
     """What every certificate says: a claim, what it rests on, what it is about, and who wrote it.
 
-    ``private_files`` are the names that ``protect`` may write to the owner's folder beside such a certificate.
+    ``private_files`` are the names that ``protect`` may write to the owner's folder along with such a certificate.
     """
 
     private_files: ClassVar[tuple[str, ...]] = ("README.txt", "salt.txt", ".gitignore")
@@ -99,7 +99,7 @@ class Certificate:
 
     @property
     def of_images(self) -> bool:
-        """Whether what is released are images: a folder of files, or an npz."""
+        """Whether images are released: a folder of files, or an npz."""
         return self.output.file in ("images", "images.npz")
 
 
@@ -107,7 +107,7 @@ class Certificate:
 class AdversaryScore:
     """How well one adversary guesses the secret of records it was not trained on.
 
-    An interval holds exact binomial 95% limits. ``retrained`` saw the release beside the secrets while it trained, the
+    An interval holds exact binomial 95% limits. ``retrained`` was trained on the release together with the secrets, the
     strongest case. ``worst`` is the larger of the two in the part of the release that it reads best.
     """
 
@@ -142,7 +142,7 @@ def best_guesses(scores: Sequence[AdversaryScore]) -> tuple[float, float]:
 class MeasureChange:
     """A measure before and after the mechanism, counted (exact for the table), and what epsilon promises for it.
 
-    ``before`` is None of a table that is too large to be counted as it was given.
+    ``before`` is None where the original table is too large to be counted.
     """
 
     name: str
@@ -168,7 +168,7 @@ class Utility:
 
 @dataclass(frozen=True)
 class FurtherClaim:
-    """What is claimed of a further secret."""
+    """What is claimed about a further secret."""
 
     secret: tuple[str, ...]
     epsilon: Information
@@ -181,7 +181,7 @@ class FurtherClaim:
 
 @dataclass(frozen=True)
 class SampleProof:
-    """How a claim was proved of the people that records were drawn from.
+    """How a claim was proved for the people that the records were drawn from.
 
     ``records_to_choose`` and ``records_to_prove`` are the sizes of the two halves; of ``candidates`` nested releases,
     the first ``passed`` were proved and the one that keeps ``kept`` values was made.
@@ -196,7 +196,7 @@ class SampleProof:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a claim means of whom.
+    """What a claim means, and about whom.
 
     ``population``: the table is everyone, and the claim is exact. ``sample``: the table is a random sample, and the
     claim is about the people it was drawn from; ``confidence`` is the probability with which it is proved, None where
@@ -211,7 +211,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class ComposedSecret:
-    """What several releases say together of one secret, in nats on either side."""
+    """What several releases together say about one secret, in nats on either side."""
 
     secret: tuple[str, ...]
     epsilon_low: Information
@@ -243,7 +243,7 @@ class LedgerComposition:
 class CountedMechanism:
     """What was done to a table, and to how much of it; numbers that do not apply to a mechanism are None.
 
-    ``values`` is the number of released values, ``values_merged`` how many of them are not always released as they are,
+    ``values`` is the number of released values, ``values_merged`` how many of them are not always released unchanged,
     ``records_merged`` their share of the records.
     """
 
@@ -274,15 +274,15 @@ class CountedMechanism:
 
 @dataclass(frozen=True, kw_only=True)
 class CountedCertificate(Certificate):
-    """What is claimed of every record of a table, counted.
+    """What is claimed about every record of a table, counted.
 
     Guarantees
     ----------
     ``attained_epsilon`` is the largest absolute log-lift of the joint of secret and output, on the sides that are
     bounded, computed on that joint: the table is the population, its shares the probabilities. ``holds`` is true only
     if every log-lift lies between ``-epsilon_low`` and ``epsilon_high`` (or, with ``delta`` above zero, the delta of
-    its kind is at most that), of every further secret too; with ``thresholds`` the log-lifts are those of the events
-    "at most t" and "more than t" of a number that hold at least that share of all. That is the reading row by row;
+    its kind is at most that), for every further secret too; with ``thresholds`` the log-lifts are those of the events
+    "at most t" and "more than t" of a number that cover at least that share of all. That is the reading row by row;
     ``file`` is the other one.
     """
 
@@ -339,13 +339,13 @@ class CountedCertificate(Certificate):
 
     @property
     def bounds(self) -> LiftBounds:
-        """What is claimed of the secret."""
+        """What is claimed about the secret."""
         delta = (self.delta, self.delta_kind, self.epsilon_max)
         return LiftBounds(self.epsilon_low, self.epsilon_high, *delta, self.thresholds)
 
     @property
     def further(self) -> tuple[FurtherSecret, ...]:
-        """The further secrets that something is claimed of."""
+        """The further secrets that something is claimed about."""
         return tuple(FurtherSecret(each.secret, each.epsilon) for each in self.also)
 
 
@@ -368,12 +368,12 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class PatchDelta:
-    """What the repaired bound says of one patch's noise, if the estimate of its densities were right.
+    """What the repaired bound would say about the noise of patches, were the estimated densities right.
 
-    ``largest`` is over patches: the excess probability beyond epsilon. ``total`` is that of all patches together beyond
-    ``total_epsilon``. Either is vacuous if publishing the label itself would keep to it. ``floor`` is what no scale of
-    noise removes, added up: that a patch was noised tells something by itself. ``rarest`` is the share of the rarest
-    label.
+    ``largest`` is the largest excess probability of a patch beyond epsilon, ``total`` that of all patches together
+    beyond ``total_epsilon``. Either is vacuous if publishing the label itself would keep to it. ``floor`` is what no
+    scale of noise removes, added up: the fact that a patch was noised tells something. ``rarest`` is the share of the
+    rarest label.
     """
 
     largest: float
@@ -392,10 +392,10 @@ class PatchDelta:
 
 @dataclass(frozen=True, kw_only=True)
 class ImageCertificate(Certificate):
-    """What is claimed of a release of images.
+    """What is claimed about a release of images.
 
-    ``adversaries`` guessed the label of ``tested_on`` images apart, where always the commonest is right ``prior`` of
-    the time.
+    ``adversaries`` guessed the label of ``tested_on`` held-out images; always guessing the commonest label is right
+    ``prior`` of the time.
 
     Guarantees
     ----------
@@ -442,10 +442,10 @@ class ImageCertificate(Certificate):
 
 @dataclass(frozen=True, kw_only=True)
 class TextCertificate(Certificate):
-    """What can honestly be said of masked posts: what was done, and what adversaries still guess.
+    """What can honestly be said about masked posts: what was done, and what adversaries still guess.
 
-    It is no counted claim. ``adversaries`` were trained on two thirds of the posts and tested on the others, three
-    times round; ``prior_right`` is how often the commonest secret is right among those tested.
+    It is not a counted claim. ``adversaries`` were trained on two thirds of the posts and tested on the others, in
+    three rounds; ``prior_right`` is how often the commonest secret is right among those tested.
 
     Guarantees
     ----------
@@ -488,18 +488,18 @@ class TextCertificate(Certificate):
 
 @dataclass(frozen=True, kw_only=True)
 class CodedCertificate(Certificate):
-    """What is claimed of images or posts that were released as codes, and proved on a part apart.
+    """What is claimed about images or posts that were released as codes, and proved on a held-out part.
 
     A unit is a record, or a person with all records, where ``group`` says whose they are. The code was made from
-    ``designed_on`` units and proved on ``proved_on`` others; copies of others are in neither part, and what is claimed
-    is proved with them, too.
+    ``designed_on`` units and proved on ``proved_on`` others. Units that are copies of others are in neither part, and
+    the claim is proved with them as well.
 
     Guarantees
     ----------
     If the units are independent draws from a population, then with probability ``confidence``, over the draw of the
     units that prove: no adversary that sees one released unit guesses the secret of a new one right more often than
     ``ceiling``; and no released code changes the probability of a secret by more than e^``epsilon`` either way.
-    ``attained_epsilon`` and ``guessed`` are what was proved and counted of this one. Each code has at least ``least``
+    ``attained_epsilon`` and ``guessed`` are what was proved and counted for this one. Each code has at least ``least``
     different units of the release.
     """
 
@@ -534,7 +534,7 @@ class CodedCertificate(Certificate):
 
     @property
     def copies(self) -> int:
-        """Units that hold the same as others: they are released, and in neither part."""
+        """How many units are copies of others: they are released, but are in neither part."""
         return self.units - self.designed_on - self.proved_on
 
     def __post_init__(self) -> None:
@@ -563,7 +563,7 @@ _KINDS: Mapping[Any, type[AnyCertificate]] = {
 
 
 def certificate_from(data: Any) -> AnyCertificate:
-    """A certificate from the JSON that ``protect`` wrote; ``Damaged`` names what is not as it was written."""
+    """A certificate from the JSON that ``protect`` wrote; ``Damaged`` names the field that is not as written."""
     if not isinstance(data, dict) or data.get("kind") not in list(_KINDS):
         raise Damaged("kind", f"is none of {', '.join(_KINDS)}")
     if data.get("format_version") != FORMAT:

@@ -1,9 +1,9 @@
-"""The channel of a drawn release, published: with which probability each value became which.
+"""The channel of a drawn release, as published: the probability with which each value became each other.
 
-A claim assumes that the adversary knows how the release was made, so telling it gives nothing away that was not
-counted in; and the honest reader needs it to count right. But a value that is spelled out here stands in the release,
-for whoever reads the whole file. So no value is spelled out that fewer than ``least`` people have: all of those are one
-input and one output, "other values".
+A claim already assumes that the adversary knows how the release was made, so publishing it gives nothing more away; and
+the honest reader needs it to count right. But a value that is spelled out here is in the release, for anyone who reads
+the whole file. So values that fewer than ``least`` people have are not spelled out: together they are one input and one
+output, "other values".
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tacit.tables.symbols import Codes, Symbols
 
 FORMAT: Literal["tacit channel"] = "tacit channel"
 VERSION: Literal[1] = 1
-# Significant digits of a published probability, and how far a row of them may be from 1 in sum.
+# Significant digits of a published probability, and how far the sum of a row of them may be from 1.
 DIGITS, ROUNDED = 6, 1e-4
 
 
@@ -42,14 +42,14 @@ class DrawRows:
             raise ValueError("the parts of the draws do not fit together")
         row = np.repeat(np.arange(len(lengths)), lengths)
         if not (self.p > 0).all() or (abs(np.bincount(row, self.p, len(lengths)) - 1) > ROUNDED).any():
-            raise ValueError("a draw is no distribution")
+            raise ValueError("a draw is not a distribution")
 
     def __len__(self) -> int:
         return len(self.starts) - 1
 
     @classmethod
     def of(cls, flows: csr_array) -> DrawRows:
-        """From rows of how much goes to each output, to six digits; every row has some."""
+        """From rows of how much goes to each output, to six digits; no row is empty."""
         rows = csr_array(flows, copy=True)
         rows.sum_duplicates()
         rows.eliminate_zeros()
@@ -70,12 +70,12 @@ class ColumnChannel:
     Attributes
     ----------
     values : Symbols
-        Of the one column: the first ``inputs`` of them are inputs, all are outputs.
+        The values of the one column: the first ``inputs`` of them are inputs, all are outputs.
     draws : DrawRows
-        Of each input, and last of all other values together. The number after the last value is the output of all
-        other values.
+        One for each input, and a last one for all other values together. The number after the last value is the output
+        "other values".
     stationary : bool
-        Whether the counts of the column stay as they are, on average.
+        Whether the counts of the column stay the same, on average.
     """
 
     values: Symbols
@@ -109,22 +109,22 @@ class PublishedChannel:
     Attributes
     ----------
     least : int
-        A value is spelled out if at least so many people of the original have it.
+        A value is spelled out if at least this many people of the original have it.
     symbols : Symbols
         The values that are spelled out, all released columns together.
     draw : int array
-        Of each of them, and last of all others together, the number of its draw; -1 if it is released as it is.
+        For each of them, and last for all others together, the number of its draw; -1 if it is released unchanged.
     draws : DrawRows
-        Outputs are the symbols; the number after the last is another value, and the one after that a row of which all
-        was suppressed.
+        Outputs are the symbols; the number after the last is another value, and the one after that a wholly suppressed
+        row.
     columns : tuple of ColumnChannel
-        The same for each released column by itself.
+        The same for each released column on its own.
 
     Guarantees
     ----------
     Every input but "other values" belongs to at least ``least`` records of the original, and so does every output but
-    the suppressed row. Probabilities have six digits. Those of several inputs together, in a column and of other
-    values, are means over the records that have them.
+    the suppressed row. Probabilities have six digits. Where several inputs are taken together, in a column and for
+    other values, they are means over the records that have them.
     """
 
     least: int
@@ -144,7 +144,7 @@ class PublishedChannel:
             raise ValueError("the columns are not those of the values")
 
     def agrees(self, other: PublishedChannel) -> bool:
-        """Whether another says the same, but for the last digits of its probabilities."""
+        """Whether another says the same, except for the last digits of its probabilities."""
         return _alike(encoded(self), encoded(other))
 
     @classmethod

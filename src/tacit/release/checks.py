@@ -21,15 +21,15 @@ from tacit.tables.writing import write_table
 
 CheckVerdict = Literal["holds", "broken", "not checked"]
 
-# The line that takes the original.
+# The line that needs the original.
 RECOMPUTED = "claim recomputed"
-# The lines that hold words against words.
+# The lines that compare words with words.
 IN_WORDS = ("claim in words", "assumptions", "randomness", "readings")
 
 
 @dataclass(frozen=True)
 class Check:
-    """One line of a verification. ``passed`` is None where the line could not be checked (counts as doubt)."""
+    """One line of a verification. ``passed`` is None where the line could not be checked, which counts as doubt."""
 
     name: str
     passed: bool | None
@@ -37,7 +37,7 @@ class Check:
 
 
 def close(name: str, recomputed: float, claimed: float, *, within: float = AGREEMENT) -> Check:
-    """A number recomputed beside the one claimed."""
+    """A recomputed number compared with the one claimed."""
     detail = f"recomputed {recomputed:.9g}, the certificate says {claimed:.9g}"
     return Check(name, agree(recomputed, claimed, within=within), detail)
 
@@ -57,7 +57,7 @@ def _short(value: Any) -> str:
 class CheckedRelease:
     """The lines of a verification, and what follows from them.
 
-    ``whole_file`` is False where what holds is a claim about single records, and the whole file says more.
+    ``whole_file`` is False where the claim holds only for single records, and the whole file says more.
     """
 
     verdict: CheckVerdict
@@ -76,7 +76,7 @@ def checked(
     unsure: str,
     notes: Sequence[str] = (),
 ) -> CheckedRelease:
-    """Run the checks of a release. The headline starts as ``broken`` or ``unsure`` where it does not hold.
+    """Run the checks of a release. Where the claim does not hold, the headline starts with ``broken`` or ``unsure``.
 
     Guarantees
     ----------
@@ -96,9 +96,9 @@ def checked(
 
 
 def checks_of_papers(folder: Path, certificate: Certificate, *, drawn: bool, learned_here: bool) -> list[Check]:
-    """Data and page are those fingerprinted, and the words are those that the numbers call for.
+    """Whether data and page are those fingerprinted, and the words are those that the numbers call for.
 
-    ``drawn`` says whether chance has a part in such a release, ``learned_here`` whether anything was learned for it.
+    ``drawn`` says whether anything in such a release is drawn, ``learned_here`` whether anything was learned for it.
     """
     output, words = certificate.output, worded(certificate)
     data = folder / output.file
@@ -145,7 +145,7 @@ def _check_of_levels(folder: Path, certificate: Certificate) -> list[Check]:
 
 
 def _check_of_page(folder: Path, certificate: Certificate) -> list[Check]:
-    """The page beside the certificate must be the one that was written with it."""
+    """The page next to the certificate must be the one that was written with it."""
     name, claimed, page = "report is the one certified", certificate.output.report_sha256, folder / REPORT
     if not page.exists():
         return []
@@ -155,7 +155,7 @@ def _check_of_page(folder: Path, certificate: Certificate) -> list[Check]:
 
 
 def _checks_of_channel(folder: Path, certificate: Certificate) -> list[Check]:
-    """The channel beside the certificate must be the one that was written with it."""
+    """The channel next to the certificate must be the one that was written with it."""
     path, claimed = folder / CHANNEL, certificate.output.channel_sha256
     if not path.exists():
         return []
@@ -164,20 +164,20 @@ def _checks_of_channel(folder: Path, certificate: Certificate) -> list[Check]:
 
 
 def _check_of_strangers(folder: Path, certificate: Certificate) -> Check:
-    """Whatever else is published in the folder may tell anything; what the owner keeps apart is nobody else's."""
-    found = [path.as_posix() for path in strangers(folder, certificate) if path.parts[0] != PRIVATE]
-    if not found:
+    """Any other published file may reveal anything; the owner's private folder is not published, so it may hold any."""
+    others = [path.as_posix() for path in strangers(folder, certificate) if path.parts[0] != PRIVATE]
+    if not others:
         return Check("nothing else is in the release", True, "every file is one that Tacit writes")
-    more = f" and {len(found) - 1:,} more" if len(found) > 1 else ""
+    more = f" and {len(others) - 1:,} more" if len(others) > 1 else ""
     return Check(
         "nothing else is in the release",
         None,
-        f"Tacit did not write {found[0]}{more}, and does not know what it reveals",
+        f"Tacit did not write {others[0]}{more}, and does not know what it reveals",
     )
 
 
 def notes_on_files(folder: Path, certificate: Certificate) -> tuple[str, ...]:
-    """What of the page and the channel was not checked is said, though nothing speaks against it."""
+    """What was not checked about the page and the channel: it is stated, though it counts against nothing."""
     names = [REPORT, *([] if certificate.output.channel_sha256 is None else [CHANNEL])]
     notes = [f"there is no {name} beside the certificate" for name in names if not (folder / name).exists()]
     if (folder / REPORT).exists():
@@ -189,7 +189,7 @@ def notes_on_files(folder: Path, certificate: Certificate) -> tuple[str, ...]:
 
 
 def sha256_as_written(table: Table, like: Table, name: str) -> str:
-    """The SHA-256 of the file that ``protect`` writes of these rows: a file can say things between its cells."""
+    """The SHA-256 of the file that ``protect`` writes for these rows: a file can hide things between its cells."""
     with tempfile.TemporaryDirectory() as place:
         write_table(table, Path(place) / name, like=like)
         return file_sha256(Path(place) / name)

@@ -1,4 +1,4 @@
-"""Claims in words: what a certificate says, what it rests on and how it may be read. All follows from its numbers."""
+"""Claims in words: what a certificate says, what it rests on and how to read it. All of it follows from its numbers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tacit.release.whole_file import WholeFile
 
 C = TypeVar("C", bound=Certificate)
 
-# e to a larger power is no float.
+# e to a larger power overflows a float.
 _LARGEST_POWER = 700.0
 # What every claim that rests on a learned estimate must say.
 NOTHING_POINTWISE = "A learned estimate certifies nothing pointwise."
@@ -49,13 +49,13 @@ def worded(certificate: C) -> C:
 
 @singledispatch
 def claim_in_words(certificate: Certificate) -> str:
-    """What is claimed, from the numbers of a certificate alone."""
+    """What is claimed, from nothing but the numbers of a certificate."""
     raise TypeError(f"no claim of {type(certificate).__name__}")
 
 
 @singledispatch
 def assumptions_in_words(certificate: Certificate) -> tuple[str, ...]:
-    """What a claim rests on, in sentences: a function of what else the certificate says, so that it can be checked."""
+    """What a claim rests on, in sentences: a function of the rest of the certificate, so that it can be checked."""
     raise TypeError(f"no assumptions of {type(certificate).__name__}")
 
 
@@ -68,9 +68,9 @@ def _(certificate: CountedCertificate) -> str:
 
 
 def promise_in_words(certificate: CountedCertificate, *, log_lift: bool = False) -> Sentence:
-    """The claim of a table row by row, in factors; with ``log_lift``, in nats beside them.
+    """The claim about a table, row by row, in factors; with ``log_lift``, in nats as well.
 
-    A claim for somebody who knows some columns says what somebody learns who knows nothing, too, as it was counted.
+    A claim for somebody who knows some columns also says what somebody who knows nothing learns, as counted.
     """
     bounds = certificate.bounds
     named = ", ".join(certificate.secret)
@@ -82,7 +82,7 @@ def promise_in_words(certificate: CountedCertificate, *, log_lift: bool = False)
             f"To somebody who knows {', '.join(certificate.known)} about a person, as this release writes it, its "
             "record "
         )
-    # Inside what is known, so many of those who are there.
+    # Among people with the same known values, a share is a share of those people.
     what = start + _changes(named, bounds, of="those people" if certificate.known else "all", log_lift=log_lift)
     for each in certificate.further:
         what += "; it " + _changes(", ".join(each.secret), each.bounds, log_lift=log_lift)
@@ -90,11 +90,11 @@ def promise_in_words(certificate: CountedCertificate, *, log_lift: bool = False)
 
 
 def attained_in_words(certificate: CountedCertificate) -> Sentence:
-    """What a release does to beliefs at most, as it was counted, beside what was asked: for a headline.
+    """The most that a release changes any belief, as counted, next to what was asked: for a headline.
 
     Guarantees
     ----------
-    Factors are rounded up. Where the sides have bounds of their own these are told, for what is attained is of both.
+    Factors are rounded up. Where each side has its own bound the bounds are shown: what is attained covers both sides.
     """
     bounds, named = certificate.bounds, ", ".join(certificate.secret)
     who = f"To somebody who knows {', '.join(certificate.known)}, a record" if certificate.known else "A record"
@@ -119,10 +119,10 @@ def attained_in_words(certificate: CountedCertificate) -> Sentence:
 
 
 def _knowing_nothing(certificate: CountedCertificate) -> str:
-    """What a record tells somebody who knows nothing of the person, where the claim is for somebody who does.
+    """What a record tells somebody who knows nothing about the person, where the claim is for somebody who does.
 
-    It follows from two measures of the release, which are counted on all cells together and verified like the rest;
-    those of a number with thresholds are of its groups, and say nothing of this claim.
+    It follows from two measures of the release, which are counted on all cells together and verified like the rest.
+    For a number with thresholds these measures are about its groups, and say nothing about this claim.
     """
     after = {each.name: each.after for each in certificate.measures}
     risk, upwards = after.get("risk"), after.get("pointwise_maximal_leakage")
@@ -155,9 +155,10 @@ def _except(bounds: LiftBounds, *, log_lift: bool) -> str:
 def file_sentence(file: WholeFile) -> str:
     """The reading of the whole file in plain words."""
     if file.holds:
+        people = "person" if file.smallest == 1 else "people"
         return (
-            f"Read as a whole file it HOLDS: every released value belongs to {file.smallest:,} people or more "
-            f"({file.least:,} were asked)."
+            f"Read as a whole file it HOLDS: every released value belongs to {file.smallest:,} {people} or more "
+            f"({file.least:,} required)."
         )
     values = "1 released value belongs" if file.values_below == 1 else f"{file.values_below:,} released values belong"
     return (
@@ -167,7 +168,7 @@ def file_sentence(file: WholeFile) -> str:
 
 
 def _bound(nats: float) -> Nats:
-    """A bound as a claim says it: in no unit does it say more than was proved."""
+    """A bound as a claim states it: rounded up, so that it never claims more than was proved, in any unit."""
     return Nats(nats, 6, rounded="up")
 
 
@@ -182,7 +183,7 @@ def factor_down(nats: float) -> str:
 
 
 def _factor(nats: float) -> float:
-    # A certificate that somebody else wrote may hold any number.
+    # A certificate may have been written by somebody else, with any number in it.
     return math.exp(nats) if nats < _LARGEST_POWER else math.inf
 
 
@@ -217,8 +218,8 @@ def _(certificate: CountedCertificate) -> tuple[str, ...]:
         f"The table is the population: probabilities are its shares. For people outside it {outside}.",
         _row_by_row(certificate),
         _IN_CELLS if certificate.in_cells else _BY_VALUE,
-        "Several rows about one person, other releases about the same people, and columns from elsewhere are not taken "
-        "into account.",
+        _ONE_ROW_PER_PERSON,
+        "Other releases about the same people, and columns from elsewhere, are not taken into account.",
     ]
     if certificate.mechanism.mixes:
         texts.append(
@@ -227,8 +228,8 @@ def _(certificate: CountedCertificate) -> tuple[str, ...]:
         )
     if not certificate.randomness.startswith(NOTHING_DRAWN):
         texts.append(
-            "The bound is about the draw of the replacements. Anyone who counts this one release beside the secrets "
-            "finds chance deviations from it, as in any sample."
+            "The bound is about the draw of the replacements. Anyone who counts this one release together with the "
+            "secrets finds chance deviations from it, as in any sample."
         )
     hidden = {*certificate.secret, *(name for each in certificate.also for name in each.secret)}
     cut = [made.column for made in certificate.cuts if made.column in hidden]
@@ -249,7 +250,7 @@ def _(certificate: CountedCertificate) -> tuple[str, ...]:
 
 
 def _to_check(certificate: CountedCertificate) -> str:
-    """What a verification of such a release sees, and what it does not."""
+    """What a verification of such a release can check, and what it cannot."""
     if not certificate.randomness.startswith(NOTHING_DRAWN):
         return (
             "Checking it takes the original and the owner's rules, key and salt: every row is then drawn again. "
@@ -266,7 +267,7 @@ def _to_check(certificate: CountedCertificate) -> str:
 
 
 def _row_by_row(certificate: CountedCertificate) -> str:
-    """What the adversary of the reading row by row has."""
+    """What the adversary knows and sees when the claim is read row by row."""
     known = ""
     if certificate.known:
         them = "it" if len(certificate.known) == 1 else "them"
@@ -277,6 +278,10 @@ def _row_by_row(certificate: CountedCertificate) -> str:
     )
 
 
+_ONE_ROW_PER_PERSON = (
+    "Each row counts as one person. If several rows are about one person, fewer people share a value than is stated, "
+    "and what those rows reveal together is not bounded."
+)
 _THRESHOLDS = (
     "Every threshold of a number is bounded, one event at a time: how probable it is to be at most t, and to be more. "
     "Narrower events are not bounded: a single value, a range between two thresholds, or a tail that covers less than "
@@ -309,7 +314,7 @@ _DELTA = {
 
 
 class SampleEvidence(Protocol):
-    """What a proof from a sample says of itself."""
+    """What a proof from a sample says about itself."""
 
     @property
     def beta(self) -> float:
@@ -318,7 +323,7 @@ class SampleEvidence(Protocol):
 
 
 def readings_of(attained: float, bounds: LiftBounds, proof: SampleEvidence | None) -> tuple[Reading, Reading]:
-    """The two readings of a counted claim: of the table itself, and of the people it may have been drawn from."""
+    """The two readings of a counted claim: about the table itself, and about the people it may be a sample of."""
     here = Reading("population", population_sentence(attained, bounds), 1.0)
     if proof is None:
         return here, Reading("sample", NOT_PROVED, None)
@@ -327,7 +332,7 @@ def readings_of(attained: float, bounds: LiftBounds, proof: SampleEvidence | Non
 
 
 def sample_proof(proof: SampleEvidence) -> SampleProof:
-    """What a certificate says of a proof."""
+    """What a certificate says about a proof."""
     return SampleProof(**{each.name: getattr(proof, each.name) for each in fields(SampleProof)})
 
 
@@ -337,7 +342,7 @@ def population_sentence(attained: float, bounds: LiftBounds) -> str:
     if bounds.delta > 0:
         return f"{start}, and so is its delta: both were computed on the joint of secret and output."
     side = "above" if math.isinf(bounds.low) else "beyond"
-    # Rounded up, so that the sentence never claims more than was counted; what is rounding of sums stays so.
+    # Rounded up, so that the sentence never claims more than was counted; the slack absorbs rounding of sums.
     bound = math.ceil(attained * 1e4 - 1e-4) / 1e4
     what = "the secret" if bounds.thresholds is None else "such an event"
     words = "{start}: no log-lift of {what} is {side} {bound}."
@@ -392,7 +397,7 @@ def _(certificate: ImageCertificate) -> tuple[str, ...]:
         "learned, and an adversary that sees what the model did not is not bound by it.",
         sentence(
             "If the learned densities were right, the repaired bound would give a delta of at most {delta.largest:.3g} "
-            "a patch beyond {epsilon} (diameter {delta.diameter:g}){worth}; and for all {patches:,} patches together "
+            "per patch beyond {epsilon} (diameter {delta.diameter:g}){worth}; and for all {patches:,} patches together "
             "{delta.total:.3g} beyond {beyond}{in_total}.",
             delta=delta,
             patches=certificate.patches,
@@ -411,7 +416,7 @@ def _(certificate: ImageCertificate) -> tuple[str, ...]:
 
 
 def reading_in_words(source: CertifiedInput) -> tuple[str, ...]:
-    """What was done to files of images before anything else: all is said of what was read, not of what was not."""
+    """What was done to image files before anything else: every claim is about what was read, not about what was not."""
     read, lines = source.reading or ImageReading(), list[str]()
     if read.resize is not None:
         lines.append(
@@ -561,10 +566,10 @@ def _(certificate: CodedCertificate) -> tuple[str, ...]:
 
 
 def randomness_of(*, drawn: bool, repeatable: bool, learned_here: bool = False) -> str:
-    """Where the chance in a release came from."""
+    """Where the randomness of a release came from."""
     drew = NOTHING_DRAWN
     if drawn and not repeatable:
-        # What is learned is not drawn again: its numbers differ from machine to machine.
+        # What is learned cannot be drawn again exactly: its numbers differ from machine to machine.
         kept = "the key was not kept" if learned_here else "the certificate commits to the key, and the owner keeps it"
         drew = f"Drawn with a 256-bit key from the system's secure source; {kept}."
     elif drawn:

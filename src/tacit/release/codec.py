@@ -1,7 +1,7 @@
 """The one codec of Tacit's files: frozen dataclasses to strict JSON and back.
 
-What is read must have exactly the fields of its type, each of the type it is declared with; whatever is missing, not
-known or of another type is refused by its path, such as ``utility.nmil``. Infinity is written ``"inf"``.
+What is read must have exactly the fields of its type, each with its declared type; a field that is missing, unknown or
+of another type is refused, and the error names its path, such as ``utility.nmil``. Infinity is written ``"inf"``.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def json_in(path: Path, what: str) -> Any:
 
 
 def _said_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; one that says a thing twice would be read differently by different readers."""
+    """An object without duplicate names: different readers would read duplicates differently."""
     whole = dict(pairs)
     for name, _ in pairs if len(whole) < len(pairs) else ():
         if sum(other == name for other, _ in pairs) > 1:
@@ -93,7 +93,7 @@ def decoded(kind: type[T], data: Any) -> T:
 
 def _value(kind: Any, data: Any, at: str) -> Any:
     origin = get_origin(kind)
-    # From Python 3.12 on numpy's NDArray is an alias that has to be looked into.
+    # From Python 3.12 on, numpy's NDArray is an alias that has to be resolved.
     if hasattr(origin, "__value__"):
         return _value(origin.__value__[get_args(kind)], data, at)
     if kind is Any:
@@ -123,14 +123,14 @@ def _value(kind: Any, data: Any, at: str) -> Any:
 
 
 def _record(kind: Any, data: Any, at: str) -> Any:
-    hints, given = _hints(kind), _exactly(dict, data, at)
+    hints, items = _hints(kind), _exactly(dict, data, at)
     for name in hints:
-        if name not in given:
+        if name not in items:
             raise Damaged(_inside(at, name), "is missing")
-    for name in given:
+    for name in items:
         if name not in hints:
             raise Damaged(_inside(at, name), "is not a field that Tacit writes")
-    values = {name: _value(hint, given[name], _inside(at, name)) for name, hint in hints.items()}
+    values = {name: _value(hint, items[name], _inside(at, name)) for name, hint in hints.items()}
     return _made(lambda: kind(**values), at)
 
 
@@ -140,7 +140,7 @@ def _restored(kind: Any, data: Any, at: str) -> Any:
 
 
 def _made(make: Any, at: str) -> Any:
-    """What a constructor makes; what it refuses is damage."""
+    """The constructed value; what the constructor refuses is damage."""
     try:
         return make()
     except Damaged:
@@ -161,7 +161,7 @@ def _stored_type(kind: Any) -> Any:
 
 
 def _one_of(options: tuple[Any, ...], data: Any, at: str) -> Any:
-    """The one option that fits: None, a plain type, or the record whose literal fields are those given."""
+    """The one option that fits: None, a plain type, or the record whose literal fields have these values."""
     if data is None and NoneType in options:
         return None
     others = [option for option in options if option is not NoneType]
@@ -196,7 +196,7 @@ def _array(kind: Any, data: Any, at: str) -> Any:
         raise Damaged(at, "is not rectangular") from error
     kinds = {"i": "i", "f": "if", "b": "b"}[wanted.kind]
     if array.size and array.dtype.kind not in kinds:
-        raise Damaged(at, f"should hold {'whole ' if wanted.kind == 'i' else ''}numbers alone")
+        raise Damaged(at, f"should hold only {'whole ' if wanted.kind == 'i' else ''}numbers")
     return array.astype(wanted)
 
 

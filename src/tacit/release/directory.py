@@ -1,4 +1,4 @@
-"""A release is a directory that appears whole or not at all, and replaces nothing but a release."""
+"""A release is a directory that appears complete or not at all, and replaces nothing but a release."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ C = TypeVar("C", bound=Certificate)
 
 @dataclass(frozen=True)
 class ReleaseDraft:
-    """A release on its way: the hidden directory that it is written to, and the salt of its fingerprints."""
+    """A release in the making: the hidden directory that it is written to, and the salt of its fingerprints."""
 
     place: Path
     salt: bytes
@@ -40,18 +40,18 @@ class ReleaseDraft:
         return folder
 
     def salted(self, sha256: str | None) -> str | None:
-        """A fingerprint as it may be published."""
+        """A fingerprint in the form that may be published."""
         return salted(sha256, self.salt)
 
     def keep(self, name: str, text: str) -> Path:
-        """Write a text for the owner alone."""
+        """Write a text for the owner only."""
         path = self.private / name
         path.touch(mode=0o600)
         path.write_text(text, "utf-8")
         return path
 
     def publish(self, name: str, text: str) -> None:
-        """Write a text beside the data, for everybody."""
+        """Write a text next to the data, for everybody."""
         (self.place / name).write_text(text, "utf-8")
 
     @property
@@ -65,11 +65,11 @@ class ReleaseDraft:
         return self.place / REPORT
 
     def sealed(self, certificate: C, readme: Sequence[str]) -> C:
-        """Write the papers beside data and report: the certificate, with the report's fingerprint, salt and README.
+        """Write what goes with data and report: the certificate, with the report's fingerprint, the salt and a README.
 
         Guarantees
         ----------
-        Everything in the owner's folder can be read by the owner alone, and git leaves it out of what is committed.
+        Everything in the owner's folder can be read only by the owner, and git leaves it out of commits.
         """
         levels = self.place / LEVELS
         output = replace(
@@ -92,10 +92,10 @@ class ReleaseDraft:
 def refuse_target(out: str | Path, *, original: Path | None, overwrite: bool) -> None:
     """Refuse, before anything is computed, a directory that a release may not be written to.
 
-    That is one that holds the original, a file, and one that is there and not empty, unless it is to be replaced and
-    is a release that Tacit can read, with nothing in it that Tacit did not write.
+    Refused are: a directory that holds the original; a file; and an existing directory that is not empty, unless it is
+    to be replaced and is a release that Tacit can read, with nothing in it that Tacit did not write.
     """
-    # A link is followed: what is behind it is what is replaced.
+    # A link is followed: its target is what gets replaced.
     target = Path(os.path.realpath(checked_path(out)))
     if original is not None and original.resolve().is_relative_to(target.resolve()):
         raise ArgumentError(f"{out} holds the original {original.name}: choose another directory for the release")
@@ -136,7 +136,7 @@ def whole_directory(path: str | Path, *, overwrite: bool = False) -> Iterator[Pa
                 synced(file)
             synced(release)
             at("synced")
-            # What stands there now may be another thing than when the work began.
+            # Something else may have appeared there since the work began.
             _refuse_existing(target, overwrite)
             _put_in_place(release, target)
 
@@ -146,7 +146,7 @@ def copied_release(release: str | Path, out: str | Path, *, overwrite: bool = Fa
 
     Guarantees
     ----------
-    What is copied is what was certified, with nothing added; otherwise it is refused. What is the owner's stays so.
+    What is copied is what was certified, with nothing added; otherwise it is refused. What is private stays private.
     """
     place = Path(release)
     with whole_directory(out, overwrite=overwrite) as draft, os_errors(Path(out)):
@@ -181,7 +181,7 @@ def _refuse_existing(target: Path, overwrite: bool) -> None:
 
 
 def _why_not_ours(target: Path) -> str | None:
-    """Why a directory may not be replaced: its certificate cannot be read, or not all in it is the release's."""
+    """Why a directory may not be replaced: its certificate cannot be read, or it holds more than the release."""
     try:
         certificate = read_certificate(target)
     except SourceError as error:
@@ -202,12 +202,12 @@ def _why_not_ours(target: Path) -> str | None:
 
 
 def strangers(target: Path, certificate: Certificate) -> Iterator[Path]:
-    """What is in a release that Tacit did not write, by its name in the release; images may have any name."""
+    """The paths in a release that Tacit did not write, relative to it; images may have any name."""
     data, folders = target / certificate.output.file, {target / PRIVATE}
     files = {data, *(target / name for name in (CERTIFICATE, REPORT, CHANNEL, LEVELS))}
     files |= {target / PRIVATE / name for name in certificate.private_files}
     if certificate.of_images:
-        # Images whose names were kept may be in folders; the fingerprint has the names of all.
+        # Images whose names were kept may be in folders; the fingerprint covers all their names.
         within = set(data.rglob("*"))
         files |= {target / LABELS, *within}
         folders |= {data, *within}
@@ -217,9 +217,9 @@ def strangers(target: Path, certificate: Certificate) -> Iterator[Path]:
 
 
 def shared_with(folder: Path) -> str | None:
-    """Why what is for the owner alone would go along with a release; None if it would not, or is not there.
+    """Why the owner's private folder would be published with a release; None if it would not, or does not exist.
 
-    A commit keeps no modes, so that a checkout opens to all what was for the owner alone: it is found by that, too.
+    A commit does not keep modes, so a checkout opens the folder to everybody; that gives it away as well.
     """
     private = folder / PRIVATE
     if not private.is_dir():
@@ -249,6 +249,6 @@ def _put_in_place(release: Path, target: Path) -> None:
     at("new moved in")
     synced(target.parent)
     if old is not None:
-        # Within the draft it is removed, and however far that comes, never put back.
+        # The draft is removed with the old release in it; even if that is interrupted, the old one is never put back.
         os.rename(old, release.parent / "old")
         at("old given up")

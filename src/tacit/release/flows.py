@@ -1,4 +1,4 @@
-"""What a treatment does to the records of a table, from each value to each output: for the published channel."""
+"""How many records of a table a treatment sends from each value to each output: for the published channel."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from tacit.release.treatment import Treatment
 from tacit.release.whole_file import summed, written_as
 from tacit.tables.symbols import Codes, Symbols
 
-# The commonest values of a column that its channel tells apart.
+# The channel of a column distinguishes at most this many values, the commonest.
 MOST_VALUES = 50
-# Counts that agree to this share of the records are kept; what is left is the rounding of sums.
+# Counts that agree within this share of the records count as equal: the difference is rounding of sums.
 KEPT = 1e-9
 
 
 def channel_of(treatment: Treatment, own: Symbols, symbols: Symbols, people: Codes, *, least: int) -> PublishedChannel:
-    """What is published of a treatment, whose symbols are ``own``, of a table with so many people of each symbol.
+    """What is published about a treatment with the symbols ``own``, for a table whose symbols have so many ``people``.
 
-    After the entries of ``people`` for the symbols comes one for records that have none of them.
+    The last entry of ``people``, after those of the symbols, is for records that have none of them.
     """
     flows = RecordFlows.of(treatment, own, symbols, people)
     spelled = np.flatnonzero(people[:-1] >= least)
@@ -35,9 +35,9 @@ def channel_of(treatment: Treatment, own: Symbols, symbols: Symbols, people: Cod
 class RecordFlows:
     """Where the records of a table go.
 
-    Of each value, and last of records that have none of them: its ``source`` among those of the treatment, its
-    ``records``, and ``which`` of the draws it has, -1 if it stays. ``table`` are the draws over the treatment's
-    outputs, ``written`` which output each is written as.
+    For each value, and last for records that have none of them: its ``source`` among those of the treatment, its
+    ``records``, and ``which`` of the draws it has, -1 if it is unchanged. ``table`` holds the draws over the
+    treatment's outputs, ``written`` the output that each output is written as.
     """
 
     source: Codes
@@ -62,12 +62,12 @@ class RecordFlows:
         return csr_array(moved + csr_array(stays, shape=shape))
 
     def spelled(self, spelled: Codes, blank: Mask) -> tuple[Codes, DrawRows]:
-        """The draw of each value that is spelled out (``blank`` if wholly missing), of all others, and the draws."""
+        """The draw of each value that is spelled out (``blank`` if wholly missing) and of all others; and the draws."""
         n, size = len(spelled), len(self.written) - 1
         outputs = np.full(size + 1, n)
         known = self.source[spelled] < size
         outputs[self.source[spelled[known]]] = np.flatnonzero(known)
-        # A suppressed row is told of, whoever has one; it may look like a wholly missing value that is spelled out.
+        # A suppressed row is always an output of its own, unless it looks like a wholly missing value spelled out here.
         outputs[self.written == size] = int(np.argmax(blank)) if blank.any() else n + 1
         inputs = np.ones(len(self.source), dtype=np.int64)
         inputs[spelled] = 0
@@ -84,7 +84,7 @@ class RecordFlows:
         people = summed(codes, self.records[:-1], len(levels))
         common = np.sort(np.argsort(-people, kind="stable")[:MOST_VALUES])
         chosen = [levels[k] for k in common.tolist() if people[k] >= least]
-        # A row of which all was suppressed is missing here, too.
+        # A wholly suppressed row is missing in this column, too.
         vanishes = csr_array(self.table[np.unique(self.which[(self.which >= 0) & (self.records > 0)])])
         gone = bool(np.isin(self.written[vanishes.indices], len(own)).any())
         outputs = [*chosen, *([None] if gone and None not in chosen else [])]
@@ -96,7 +96,7 @@ class RecordFlows:
         last = place.get(None, len(outputs))
         flows = self.between(np.append(into, len(chosen)), np.append(out_of, last), shape).toarray()
         before, after = flows.sum(axis=1), flows.sum(axis=0)
-        # Where nobody has another value, another would stay another.
+        # Where nobody has another value, the row of other values still needs an entry: it maps to itself.
         flows[-1, -1] += before[-1] == 0
         same = len(chosen) == len(outputs) and bool(np.abs(before - after).max() <= KEPT * before.sum())
         values = Symbols((symbols.columns[at],), (tuple(outputs),), np.arange(len(outputs))[:, None])
@@ -104,5 +104,5 @@ class RecordFlows:
 
 
 def _grouping(groups: Codes, size: int) -> csr_array:
-    """A table with a one in each row, at its group."""
+    """A 0/1 table with a single one in each row, in the column of its group."""
     return csr_array((np.ones(len(groups)), (np.arange(len(groups)), groups)), shape=(len(groups), size))

@@ -1,4 +1,4 @@
-"""What a release keeps for its reader, as a certificate says it: of the table as it was given, of images and posts."""
+"""What a release keeps for its reader, as a certificate states it: of the original table, of images and of posts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 from tacit.document import Information
 
-# The most columns that are predicted in turn where nobody says which are of use.
+# Where nobody says which columns are of use, each is predicted in turn, if there are at most this many.
 MOST_IN_TURN = 8
 
 Uses = Literal["named", "in turn", "too many columns"]
@@ -24,7 +24,7 @@ class ColumnKept:
     """What a reader of the release keeps of one column.
 
     ``kept`` is the share of the column's information that the released row tells, less what it would tell by chance.
-    ``shift`` is how far the shares of its values are from those that a reader works out (total variation).
+    ``shift`` is how far the shares that a reader works out for its values are from the true ones (total variation).
     """
 
     name: str
@@ -37,10 +37,10 @@ class ColumnKept:
 
 @dataclass(frozen=True)
 class InformationKept:
-    """What the released rows tell of the rows as they were given, ``told`` of ``entropy``.
+    """What the released rows tell about the original rows: ``told`` out of ``entropy``.
 
-    ``kind`` "exact": of the whole table, counted, or known from the channel. "plug-in": of the rows looked at; of a
-    release that was drawn it is then an upper bound.
+    ``kind`` "exact": for the whole table, counted, or known from the channel. "plug-in": for the rows examined; for a
+    drawn release it is then an upper bound.
     """
 
     told: Information
@@ -72,10 +72,10 @@ class AssociationChange:
 
 @dataclass(frozen=True)
 class UseScore:
-    """How well a column is predicted in records apart, as they were given.
+    """How well a column is predicted in held-out original records.
 
-    Models were trained on other records as they were given (``original``), and on the same as they were released
-    (``release``); the best is told. ``baseline`` needs no model. ``target`` says what of the column was predicted.
+    Models were trained on other original records (``original``), and on the same records as released (``release``);
+    the best score is given. ``baseline`` needs no model. ``target`` says what was predicted about the column.
     """
 
     name: str
@@ -91,10 +91,10 @@ class UseScore:
 
 @dataclass(frozen=True)
 class ReaderKeeps:
-    """What a reader of the release keeps, looked up in ``rows_used`` records of the table as it was given.
+    """What a reader of the release keeps, measured on ``rows_used`` records of the original table.
 
-    ``uses`` says of which columns there is a score: those that were named, each in turn, or none since they are too
-    many. Numbers have four decimals.
+    ``uses`` says which columns have a score: those that were named, each in turn, or none because there are too many.
+    Numbers have four decimals.
     """
 
     columns: tuple[ColumnKept, ...]
@@ -106,7 +106,7 @@ class ReaderKeeps:
 
     def __post_init__(self) -> None:
         if not self.columns or self.rows_used < 1:
-            raise ValueError("nothing was looked at")
+            raise ValueError("there is no column, or no row was used")
 
     @property
     def mean_kept(self) -> float:
@@ -126,9 +126,9 @@ class ReaderKeeps:
 
 @dataclass(frozen=True)
 class CodedUse:
-    """How well a reader tells another label from a released code: of ``tested_on`` records, trained on others.
+    """How well a reader predicts another label from a released code: on ``tested_on`` records, trained on others.
 
-    ``before`` is the same reader with the vectors as they were, ``prior`` always the commonest.
+    ``before`` is the same reader with the original vectors, ``prior`` that of always guessing the commonest.
     """
 
     column: str
@@ -160,8 +160,8 @@ class TopicWorth:
     """What topics are worth to a reader.
 
     ``coherence`` is the mean NPMI of two words of a topic in the posts that made the topics, from -1 to 1;
-    ``coherence_by_chance`` that of the same words dealt to topics at random. ``words_kept`` is the share of a post's
-    own words, of those that tell topics, that its topic is written with, on the other posts.
+    ``coherence_by_chance`` that of the same words dealt to topics at random. ``words_kept``, measured on the other
+    posts, is the share of a post's own words that its topic is written with, counting only words that tell topics.
     """
 
     coherence: float

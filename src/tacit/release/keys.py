@@ -9,7 +9,7 @@ from pathlib import Path
 from tacit.errors import SourceError
 from tacit.loading import text_in
 
-# What scikit-learn and JAX both take for a seed.
+# The size of seed that scikit-learn and JAX both accept.
 SEED_BITS = 31
 LABELS = "labels.csv"
 
@@ -20,7 +20,7 @@ def new_salt() -> bytes:
 
 
 def seed_or_secure(random_state: int | None) -> int:
-    """The seed of the learning: one that can be guessed would let anybody try secrets out on published estimates."""
+    """The seed for training: one that can be guessed would let anybody test secrets against published estimates."""
     return secrets.randbits(SEED_BITS) if random_state is None else random_state
 
 
@@ -31,7 +31,7 @@ def file_sha256(path: Path) -> str:
 
 
 def files_sha256(directory: Path, data_file: str) -> str:
-    """Fingerprint of a file or of all files of a folder, and of the labels beside: of each its name and its bytes."""
+    """Fingerprint of a file, or of all files of a folder, and of the labels with it: their names and their bytes."""
     place = directory / data_file
     files = [place] if place.is_file() else sorted(place.rglob("*"))
     if (directory / LABELS).exists():
@@ -39,27 +39,27 @@ def files_sha256(directory: Path, data_file: str) -> str:
     digest = hashlib.sha256()
     for file in files:
         name = file.relative_to(place).as_posix() if file.is_relative_to(place) and file != place else file.name
-        # A folder counts by its name, so that one that is empty changes the fingerprint, too.
+        # A folder counts by its name, so that an empty one changes the fingerprint, too.
         digest.update(f"{name}\0{file_sha256(file) if file.is_file() else 'folder'}\n".encode())
     return digest.hexdigest()
 
 
 def salted(sha256: str | None, salt: bytes) -> str | None:
-    """The fingerprint of the original as it may be published.
+    """The fingerprint of the original in the form that may be published.
 
-    The plain one would let anybody who knows all but a few bits of the original, such as the secrets of a small table,
-    try them all; the salt stays with the owner.
+    The plain one would let anybody who knows all but a few bits of the original, say all but the secrets of a small
+    table, try every possibility; the salt stays with the owner.
     """
     return None if sha256 is None else hashlib.sha256(salt + bytes.fromhex(sha256)).hexdigest()
 
 
 def committed(key: bytes, salt: bytes) -> str:
-    """What the certificate publishes of the key: it settles the key, and does not tell it."""
+    """What the certificate publishes about the key: it commits to the key without revealing it."""
     return hashlib.sha256(salt + key).hexdigest()
 
 
 def secret_bytes_in(path: Path) -> bytes | None:
-    """The salt or the key that ``protect`` wrote, if it is there."""
+    """The salt or the key that ``protect`` wrote; None if the file does not exist."""
     if not path.exists():
         return None
     try:

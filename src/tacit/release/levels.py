@@ -1,4 +1,4 @@
-"""The code of a release in cells, published beside its data: which cell a record is in, and what each level means."""
+"""The code of a release in cells, published with its data: which cell a record is in, and what each level means."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ FORMAT: Literal["tacit levels"] = "tacit levels"
 
 @dataclass(frozen=True)
 class ColumnLevels:
-    """The levels of one column that stand in the release, and the zone of its times, where they have one.
+    """The levels of one column that occur in the release, and the zone of its times, where they have one.
 
-    Where numbers stand for levels, ``meanings`` has what each of them may stand for, in words; None is missing.
+    Where numbers stand for levels, ``meanings`` says in words what each of them may stand for. The level None is
+    missing.
     """
 
     column: str
@@ -33,7 +34,8 @@ class PublishedCode:
 
     Guarantees
     ----------
-    The code tells no more than it takes to place a record: no number for a level, no cut of a column, that no cell has.
+    The code tells no more than it takes to place a record: it has no number for a level, and no cut of a column, that
+    no cell uses.
     """
 
     columns: tuple[ColumnLevels, ...]
@@ -42,7 +44,7 @@ class PublishedCode:
 
     @classmethod
     def of(cls, code: CellCode) -> PublishedCode:
-        """What is published of a code."""
+        """What is published about a code."""
         return cls(_columns(code), code.as_told())
 
     def __post_init__(self) -> None:
@@ -58,8 +60,8 @@ def _columns(code: CellCode) -> tuple[ColumnLevels, ...]:
 
 def _levels(code: CellCode, column: int) -> ColumnLevels:
     scale, meant = code.scales[column], code.meant(column)
-    told = map(scale.text, meant.values()) if scale.column in code.numbers else ()
-    return ColumnLevels(scale.column, tuple(meant), scale.zone, tuple(told))
+    meanings = map(scale.text, meant.values()) if scale.column in code.numbers else ()
+    return ColumnLevels(scale.column, tuple(meant), scale.zone, tuple(meanings))
 
 
 def read_code(folder: Path) -> CellCode | None:

@@ -1,14 +1,14 @@
-"""Learned numbers as they may be published: so coarse that their digits tell no secrets.
+"""Learned numbers in the form that may be published: so coarse that their digits reveal no secrets.
 
-A number learned from a few records to sixteen digits is a fingerprint of their secrets: whoever has the release tries
-secrets out until the same digits come out. Published estimates have two significant digits.
+A number learned from a few records, to sixteen digits, is a fingerprint of their secrets: anyone who has the release
+can try secrets until the same digits come out. Published estimates have two significant digits.
 """
 
 from __future__ import annotations
 
 import math
 
-# Digits of a published estimate of nats, and the decimals beyond which it has none.
+# Significant digits of a published estimate in nats, and the most decimals it may have.
 DIGITS, DECIMALS = 2, 3
 
 
@@ -23,12 +23,12 @@ def coarse(nats: float, *, up: bool = False) -> float:
 
 
 def coarse_floor(floor: float) -> float:
-    """A floor as it is published: never more than it is, and nought only where it is."""
+    """A floor as it is published: rounded down, and zero only if it is zero."""
     if floor <= 0:
         return 0.0
     lead = math.floor(math.log10(floor))
     unit = 10.0 ** (lead - 1)
-    # The unit is taken off where the last digit, as a float, came out above.
+    # Subtract a unit where the nearest float came out above the floor.
     near = round(math.floor(floor / unit) * unit, max(0, 1 - lead))
     return near if near <= floor else round(near - unit, max(0, 1 - lead))
 

@@ -1,4 +1,4 @@
-"""Rules: what a release did to every value, saved so that the next batch is treated alike. They are the owner's."""
+"""Rules: what a release did to every value, saved so that the next batch is treated alike. They are private."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ VERSION: Literal[4] = 4
 
 @dataclass(frozen=True)
 class ReleaseRules:
-    """What becomes of the released values, and what that keeps within which bounds.
+    """What becomes of the released values, and which secrets that keeps within which bounds.
 
     ``also`` are further secrets that the release keeps, each within its own epsilon; ``secret_values`` the values that
-    are secret, where the rest of the column is one; ``weight`` is the column that says how much records count. A
-    release in cells has a ``code``, and at least ``least`` records a cell; one that was proved has the ``design``, the
-    finer code that was grown before.
+    are secret, where the rest of the column counts as one; ``weight`` is the column that says how much records count.
+    A release in cells has a ``code``, and at least ``least`` records per cell; one that was proved also has the
+    ``design``, the finer code that was grown first.
     """
 
     secret: tuple[str, ...]
@@ -55,16 +55,16 @@ class ReleaseRules:
 
     @property
     def parts(self) -> NDArray[np.int64] | None:
-        """Which part of what may be known each symbol lies in; None where nothing is."""
+        """Which part of the known columns each symbol lies in; None where nothing is known."""
         return None if self.code is None else self.code.known_parts(self.symbols)
 
     @property
     def as_coded(self) -> bool:
-        """Whether rows are in cells that stay as they are: they were written when the table was coded."""
+        """Whether rows are in cells that the treatment leaves unchanged: coding the table already wrote them."""
         return self.code is not None and not self.treatment.changed.any()
 
     def applied(self, table: Table, key: bytes) -> Table:
-        """The rows as they are released, of a table that is cut or coded as the rules ask."""
+        """The released rows of a table that is already cut or coded as the rules ask."""
         return table if self.as_coded else self.treatment.applied(table, self.symbols, key)
 
     @classmethod

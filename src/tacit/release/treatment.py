@@ -23,21 +23,21 @@ Places = NDArray[np.int64]
 
 
 class Treatment(ABC):
-    """What becomes of each of the symbols of some rules; a value that is no symbol is *unseen*.
+    """What becomes of each symbol of some rules; a value that is not one of the symbols is *unseen*.
 
     A table's values are given by ``position``: the number of each among the symbols, -1 where it is unseen. Outputs are
-    numbered as the symbols are, and the number after the last of them is missing.
+    numbered like the symbols, and the number after the last of them is missing.
     """
 
     @property
     @abstractmethod
     def changed(self) -> Mask:
-        """The symbols that are not always released as they are."""
+        """The symbols that are not always released unchanged."""
 
     @property
     @abstractmethod
     def drawn(self) -> bool:
-        """Whether chance has a part in it."""
+        """Whether anything is drawn at random."""
 
     @abstractmethod
     def push(self, matrix: Matrix, position: Places) -> Matrix:
@@ -49,7 +49,7 @@ class Treatment(ABC):
 
     @abstractmethod
     def same(self, marginal: Vector, position: Places, symbols: Symbols, own: Symbols) -> tuple[float, list[float]]:
-        """Probability that a row stays as it was, and that its cell of each column does."""
+        """Probability that a row is unchanged, and that its cell in each column is."""
 
     @abstractmethod
     def applied(self, table: Table, symbols: Symbols, key: bytes) -> Table:
@@ -62,21 +62,21 @@ class Treatment(ABC):
 
     @abstractmethod
     def draws(self) -> tuple[Places, csr_array]:
-        """The draw of each source, -1 for one that is always released as it is; and the draws, one in each row.
+        """The draw of each source, -1 for one that is always released unchanged; and the draws, one per row.
 
         Sources are the symbols and, after the last of them, an unseen value. A row holds the probability of each
         output; several sources may share one.
         """
 
     def touched(self, position: Places) -> Mask:
-        """Which values of a table are not always released as they are."""
+        """Which values of a table are not always released unchanged."""
         return np.asarray((position < 0) | self.changed[position])
 
     def kept(self, marginal: Vector, symbols: Symbols, own: Symbols) -> Utility:
         """What the honest reader keeps of a table with these symbols, treated by rules whose symbols are ``own``.
 
-        Rows and cells unchanged are expected shares, ``column_shift`` is the largest total variation between a released
-        column before and after, as expected.
+        Rows and cells unchanged are expected shares; ``column_shift`` is the largest total variation between a released
+        column before and its expected distribution after.
         """
         position = symbols.positions_in(own)
         whole = entropy(marginal)
@@ -107,7 +107,7 @@ class Merging(Treatment):
 
     @classmethod
     def of(cls, marginal: Vector, merged: Mask, how: Replacement) -> Merging:
-        """Merge a set and replace it as named; if it is empty, a later batch's unseen values are suppressed."""
+        """Merge a set and replace it as ``how`` says; if it is empty, unseen values of later batches are suppressed."""
         if how == "suppress" or not merged.any():
             return cls(merged, None)
         weights = np.where(merged, marginal, 0.0)
@@ -123,7 +123,7 @@ class Merging(Treatment):
 
     @property
     def drawn(self) -> bool:
-        """Whether replacements are drawn, and not all the same."""
+        """Whether replacements are drawn, rather than all the same."""
         return self.replacement is not None and int(np.count_nonzero(self.replacement)) > 1
 
     def push(self, matrix: Matrix, position: Places) -> Matrix:
@@ -144,7 +144,7 @@ class Merging(Treatment):
         return pooled * entropy(marginal[merged] / pooled) if pooled > 0 else 0.0
 
     def same(self, marginal: Vector, position: Places, symbols: Symbols, own: Symbols) -> tuple[float, list[float]]:
-        """Kept values stay; a merged one stays if it draws itself back."""
+        """Kept values stay; a merged one stays if it happens to draw itself."""
         merged = self.touched(position)
         kept = float(marginal[~merged].sum())
         if not merged.any():
@@ -197,13 +197,13 @@ class Merging(Treatment):
         replacement = np.zeros(stored.size)
         replacement[_places(stored.replacement.at, stored.size)] = stored.replacement.p
         if not ((replacement >= 0).all() and abs(replacement.sum() - 1) < SUM_TOLERANCE):
-            raise ValueError("the replacement is no distribution")
+            raise ValueError("the replacement is not a distribution")
         return cls(merged, replacement)
 
 
 @dataclass(frozen=True, eq=False)
 class Mixing(Treatment):
-    """Symbol i becomes j with probability ``channel[i, j]``; the last column is missing, as are unseen values after it.
+    """Symbol i becomes j with probability ``channel[i, j]``; the last column is missing, which unseen values become.
 
     ``channel`` is a sparse table of symbols x (symbols + 1) whose rows sum to one.
     """
@@ -250,8 +250,8 @@ class Mixing(Treatment):
         values = np.concatenate([known[row], unseen])
         outputs = np.concatenate([output, np.full(len(unseen), self.channel.shape[1] - 1)])
         mass = np.concatenate([table.data * marginal[known][row], marginal[unseen]])
-        some = mass > 0
-        return values[some].astype(np.int64), outputs[some].astype(np.int64), mass[some]
+        occurs = mass > 0
+        return values[occurs].astype(np.int64), outputs[occurs].astype(np.int64), mass[occurs]
 
     def loss(self, marginal: Vector, position: Places, own: Symbols) -> float:
         """H(X|Y); a wholly missing value and a suppressed one look the same."""
@@ -268,7 +268,7 @@ class Mixing(Treatment):
         cells, alike = [], np.ones(len(mass), dtype=np.bool_)
         for column, levels in enumerate(symbols.levels):
             place = {level: at for at, level in enumerate(own.levels[column])}
-            # Suppressed rows have a missing cell, whether or not the rules know of one.
+            # Suppressed rows have a missing cell, even if no symbol of the rules does.
             absent = place.setdefault(None, len(place))
             written = np.append(own.codes[:, column], absent)[outputs]
             here = np.array([place.get(level, -1) for level in levels])[symbols.codes[values, column]]
@@ -309,7 +309,7 @@ class Mixing(Treatment):
             raise ValueError("the channel's parts do not fit together")
         sums = np.bincount(np.repeat(np.arange(len(rows)), lengths), p, len(rows))
         if not ((p > 0).all() and (abs(sums - 1) < SUM_TOLERANCE).all()):
-            raise ValueError("a row of the channel is no distribution")
+            raise ValueError("a row of the channel is not a distribution")
         stays = np.setdiff1d(np.arange(size), rows)
         inputs = np.concatenate([np.repeat(rows, lengths), stays])
         values = np.concatenate([p, np.ones(len(stays))])
@@ -326,7 +326,7 @@ class StoredDraw:
 
 @dataclass(frozen=True, eq=False)
 class StoredMerging:
-    """Merging as it is kept in a rules file."""
+    """Merging as stored in a rules file."""
 
     size: int
     merged: Places
@@ -336,7 +336,7 @@ class StoredMerging:
 
 @dataclass(frozen=True, eq=False)
 class StoredMixing:
-    """Mixing as it is kept in a rules file: of each mixed symbol its outputs, from ``starts`` on, and their chances."""
+    """Mixing as stored in a rules file: the outputs of each mixed symbol, from ``starts`` on, with probabilities."""
 
     size: int
     mixed: Places
@@ -353,12 +353,12 @@ def _places(places: Places, size: int) -> Places:
 
 
 def _by_level(symbols: Symbols, weight: Vector, column: int) -> dict[Any, float]:
-    """Weight of each value of a column; weight beyond the last symbol is of missing cells."""
+    """Weight of each value of a column; weight beyond the last symbol is that of missing cells."""
     levels, size = symbols.levels[column], len(symbols.codes)
     mass = np.bincount(symbols.codes[:, column], weights=weight[:size], minlength=len(levels))
-    found: dict[Any, float] = dict(zip(levels, mass.tolist(), strict=True))
-    found[None] = found.get(None, 0.0) + float(weight[size:].sum())
-    return found
+    weights: dict[Any, float] = dict(zip(levels, mass.tolist(), strict=True))
+    weights[None] = weights.get(None, 0.0) + float(weight[size:].sum())
+    return weights
 
 
 def _shift(before: dict[Any, float], after: dict[Any, float]) -> float:

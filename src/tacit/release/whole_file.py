@@ -1,4 +1,4 @@
-"""The second reading of a claim: not one record seen alone, but the whole file in the hands of somebody who looks."""
+"""The second reading of a claim: somebody has the whole file, not just one record, and looks for a person in it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tacit.release.treatment import Treatment
     from tacit.tables.symbols import Codes, Symbols
 
-# What is said of a claim that holds of every record, where the whole file says whose record it is.
+# The verdict on a claim that holds for every record, where the whole file may show whose record it is.
 ROW_BY_ROW = "holds row by row, not for the whole file"
 
 
@@ -23,18 +23,18 @@ class WholeFile:
     Attributes
     ----------
     least : int
-        The fewest that were asked for.
+        How many people should share every released value, as asked.
     smallest : int
         The fewest that share a released value.
     values_below, people_below : int
-        Released values that belong to fewer than ``least`` people, and those people in all.
+        How many released values belong to fewer than ``least`` people, and how many people those are in all.
 
     Guarantees
     ----------
-    ``holds`` is true only if every value that the release may hold belongs to at least ``least`` records of the
-    original, whatever they weigh. A value that every record with it was given for certain belongs to those records. One
-    that chance may have put there belongs to the records that truly have it: it is somebody's own, and wherever it
-    stands it tells that such a person exists. A row of which all was suppressed belongs to all who may have one.
+    Each record counts as one person. ``holds`` is true only if every value that the release may hold belongs to at
+    least ``least`` records of the original, whatever they weigh. A value that is never drawn belongs to the records
+    that were given it. One that may have been drawn belongs to the records that truly have it: wherever it appears, it
+    shows that such a person exists. A wholly suppressed row belongs to all who may have one.
     """
 
     least: int
@@ -60,8 +60,8 @@ class WholeFile:
 def people_of(treatment: Treatment, own: Symbols, *, records: Codes, position: Codes) -> Codes:
     """How many people each output that may occur belongs to; :class:`WholeFile` says who they are.
 
-    ``own`` are the symbols of the treatment. The table has so many ``records`` of each value, whose number among those
-    symbols is its ``position``, -1 where it is unseen. Outputs that cannot occur are left out.
+    ``own`` are the symbols of the treatment. ``records`` counts the table's records of each value, and ``position`` is
+    the number of that value among those symbols, -1 where it is unseen. Outputs that cannot occur are left out.
     """
     size, source = treatment.size, np.where(position < 0, treatment.size, position)
     written = written_as(own)
@@ -87,6 +87,6 @@ def written_as(own: Symbols) -> Codes:
 
 def summed(places: Codes, records: Codes, size: int) -> Codes:
     """How many records there are in each place."""
-    found = np.zeros(size, dtype=np.int64)
-    np.add.at(found, places, records)
-    return found
+    totals = np.zeros(size, dtype=np.int64)
+    np.add.at(totals, places, records)
+    return totals

@@ -23,7 +23,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if hasattr(value, "tolist"):
-        # An array or scalar of numpy, which this room does not know.
+        # A numpy array or scalar; this room does not import numpy.
         return plain(value.tolist())
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]

@@ -1,4 +1,4 @@
-"""A result as one element of a notebook, whose style neither leaks out of it nor is changed by the notebook's own."""
+"""A result as one element of a notebook; its style neither leaks out nor is changed by the notebook's own."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from tacit.report.page import body_of, source_of
 if TYPE_CHECKING:
     from tacit.report.result import Result
 
-# A document of more sections than this is folded under what it opens with, if it does not say itself what to fold; one
-# that opens with nothing has its answer in the sections, of which so many are shown.
+# A document with more sections than the first number is folded under its opening, unless it says itself what to fold.
+# One without an opening has its answer in the sections, of which the second number are shown.
 MOST_OPEN, MOST_ANSWERS = 1, 6
 _LEFT_OUT = "Notebooks are often passed on, so people's records are left out. write_report() writes them to a page."
-# What notebooks say about their colours; their readers may have chosen others than for the rest of the screen.
+# How notebooks state their colours; readers may have chosen others than for the rest of the screen.
 DARK = ':is([data-jp-theme-light="false"], [theme="dark"], .vscode-dark, .vscode-high-contrast)'
 LIGHT = '[data-jp-theme-light="true"], [theme="light"], .vscode-light'
-# Notebooks style whatever is in them: all of it is taken back, and our own rules weigh more than that does.
+# Notebooks style everything in them: all of it is reset, and our own rules are more specific than the reset.
 _RESET = ".tacit.tacit.tacit.tacit :not(svg, svg *) { all: revert; }\n"
 _OURS = ".tacit.tacit.tacit.tacit.tacit"
 
 
 def fragment(result: Result, *, bits: bool = False, wording: Wording | None = None, records: bool = False) -> str:
-    """The result as one element with its own style, for a notebook; with ``records`` those of people are in it, too.
+    """The result as one element with its own style, for a notebook; ``records`` includes people's records.
 
     Guarantees
     ----------
-    It asks for nothing from elsewhere. Every rule of its style is about what is inside it. A long document is folded
-    under what it says first. Unless they are asked for, it shows no record of a table, as it is or as it would be
+    It loads nothing from elsewhere. Every rule of its style applies only inside it. A long document is folded under
+    its opening. Unless they are asked for, it shows no record of a table, neither the original nor as it would be
     released.
     """
     document = result.document() if records else _without_records(result.document())
     opened = _opened(document)
-    # How to read it is longer than a short answer, and a page has it.
+    # How to read it would be longer than a short answer; a page has it.
     document = document if opened is not None else replace(document, reading=())
     body = body_of(document, wording or Wording(bits=bits), opened=opened)
-    # Style and script are our own files, written where escaping would break them.
+    # Style and script are our own files; escaping would break them here.
     shell = Markup(
         '<div class="tacit-cell"><div class="tacit">\n<style>{}</style>\n{}\n<script>{}</script>\n</div></div>\n'
     )

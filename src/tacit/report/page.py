@@ -31,7 +31,7 @@ def to_html(result: Result, *, bits: bool = False, wording: Wording | None = Non
     Guarantees
     ----------
     The page loads nothing: its policy forbids every request, and only the one script written here may run. It shows
-    what the result's document says and nothing else; of paths it shows the last part alone.
+    what the result's document says and nothing else, and only the last part of a path.
     """
     document = result.document()
     body = body_of(document, wording or Wording(bits=bits))
@@ -92,16 +92,16 @@ def _environment() -> Environment:
 
 
 def source_of(name: str) -> str:
-    """A file of ours that a page is made of, as it is."""
+    """The text of one of our own files that a page is made of."""
     loader = _environment().loader
     assert loader is not None
     return loader.get_source(_environment(), name)[0]
 
 
 def body_of(document: doc.Document, wording: Wording, *, opened: int | None = None) -> Markup:
-    """The document by the macros of ``blocks.html``, one of the name of each block.
+    """The document, written by the macros of ``blocks.html``, each named after the block it writes.
 
-    With ``opened`` all sections but so many are behind one line.
+    With ``opened``, all sections after that many are folded under one line.
     """
 
     def blocks(shown: Iterable[doc.Block]) -> Markup:
@@ -130,7 +130,7 @@ def _style(value: Any) -> str:
 def _told(value: Any, wording: Wording) -> Markup:
     """Anything that a document may hold, as markup: data is escaped, and long data is whole on hover."""
     if type(value) is str:
-        # Most of what there is; to ask of each whether it is a part takes longer than to write it.
+        # Most values are plain strings; asking whether each is a part would take longer than writing it.
         return escape(printable(value))
     match value:
         case doc.Cell():

@@ -1,4 +1,4 @@
-"""Running text in a terminal: lines of the width there is, and commands that can be copied."""
+"""Running text in a terminal: lines as wide as the terminal, and commands that can be copied."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def told(text: Text, wording: Wording = PLAIN) -> str:
 
 @dataclass(frozen=True)
 class Prose:
-    """A text in lines of the width there is, after a label or a bullet.
+    """A text in lines as wide as the terminal, after a label or a bullet.
 
     Guarantees
     ----------
-    A command is in one line, if need be a longer one: broken in two it could not be copied.
+    A command stays on one line, too long if need be: broken in two it could not be copied.
     """
 
     text: Text
@@ -49,7 +49,7 @@ class Prose:
                 start = " " * cell_len(self.bullet)
 
     def _pieces(self, room: int) -> Iterator[str]:
-        """What is wrapped by itself: commands that no line can hold, and what is before and after them."""
+        """What is wrapped separately: commands that no line can hold, and what is before and after them."""
         piece = self.label
         for part in self.text.parts if isinstance(self.text, Sentence) else (self.text,):
             words = told(part, self.wording)

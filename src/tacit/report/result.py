@@ -1,4 +1,4 @@
-"""The answer of a verb: a frozen value that says itself as a document, and so as text, page, JSON or notebook cell."""
+"""The answer of a verb: a frozen value that becomes a document, and so text, page, JSON or notebook cell."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Result:
         return write_report(self, path, wording=wording)
 
     def as_text(self, *, full: bool = False, bits: bool = False) -> str:
-        """The answer as plain text; ``full`` shows what is folded, too, ``bits`` takes them instead of nats."""
+        """The answer as plain text; ``full`` also shows what is folded, ``bits`` uses bits instead of nats."""
         from tacit.report.terminal import to_text
 
         return to_text(self, full=full, bits=bits)
@@ -49,7 +49,7 @@ class Result:
         return f"<{type(self).__name__}: {answer} print() shows the answer, as_text(full=True) all of it>"
 
     def __init_subclass__(cls, **words: Any) -> None:
-        """A data class would spell out every field: a result says what it found."""
+        """Keep the short representation: a data class would spell out every field."""
         super().__init_subclass__(**words)
         if "__repr__" not in cls.__dict__:
             cls.__repr__ = Result.__repr__  # type: ignore[method-assign]
@@ -57,5 +57,5 @@ class Result:
     def _repr_html_(self) -> str:
         from tacit.report.notebook import fragment
 
-        # A plain string: whoever joins it to others would have those escaped.
+        # A plain string: joined to Markup, other strings would be escaped.
         return str(fragment(self))

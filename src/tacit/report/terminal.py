@@ -200,11 +200,11 @@ def _beside(block: doc.Beside, wording: Wording) -> Parts:
 
 
 class _Fitted(Grid):
-    """A table that is no wider than the line: the widest columns are folded first, down to their longest words, and
-    words are broken where these have no room either. Rich would cut what stands at the end of the line."""
+    """A table no wider than the line: the widest columns are folded first, down to their longest words, and words are
+    broken only if those do not fit either. Rich would cut off the end of the line."""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        # Beside each column but the last stand its padding and the blank that parts it from the next.
+        # Each column but the last is followed by its padding and the blank that separates it from the next.
         room = options.max_width - 2 * len(self.columns) + 1
         widths = [_widest(column) for column in self.columns]
         made = [part for part in super().__rich_console__(console, options) if isinstance(part, Segment)]
@@ -218,7 +218,7 @@ class _Fitted(Grid):
 
     @staticmethod
     def _narrow(widths: list[int], least: dict[int, int], room: int) -> None:
-        """Make the widest columns narrower, none than its least, until they have room."""
+        """Make the widest columns narrower, but none narrower than its least, until they fit."""
         while sum(widths) > room:
             wide = [at for at, fewest in least.items() if widths[at] > fewest]
             if not wide:

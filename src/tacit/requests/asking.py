@@ -1,4 +1,4 @@
-"""From keywords, and requests that were made already, to the requests of one verb."""
+"""From keywords, and requests already made, to the requests of one verb."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def asked(
 
 
 def given(requests: Sequence[Request]) -> dict[str, Any]:
-    """The settings that were given, with their values: those that differ from their defaults."""
+    """The settings that differ from their defaults, with their values."""
     return {
         name: getattr(request, name)
         for request in requests

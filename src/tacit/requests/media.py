@@ -1,4 +1,4 @@
-"""What releases of images and posts are asked besides."""
+"""The further settings of releases of images, posts and vectors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tacit.requests.table import IMAGES, TEXT, VECTORS
 
 @dataclass(frozen=True)
 class Coding(Request):
-    """Images and posts in codes, with a ceiling for every adversary."""
+    """Images, posts and vectors in codes, with a ceiling for every adversary."""
 
     group: str | None = setting(
         Name(),

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 
 class MechanismChoice(NamedTuple):
-    """Where the function of a mechanism is, and what it does, after its name in a help text.
+    """Where the function of a mechanism is, and what it does, as written after its name in a help text.
 
-    One that is ``coded`` works on cells, of which there are few; the others on the values of the table as they are cut.
+    A ``coded`` one works on cells, of which there are few; the others on the cut values of the table.
     """
 
     place: str
@@ -16,7 +16,7 @@ class MechanismChoice(NamedTuple):
     coded: bool = False
 
 
-# A new mechanism is one file and one line here; "auto" takes the first.
+# A new mechanism is one file and one line here; "auto" means the first.
 MECHANISMS = {
     "cells": MechanismChoice(
         "tacit.lenses.table.mechanisms.cells:cells",
@@ -40,13 +40,13 @@ MEDIA = {
     "mask": "hides the words of posts that give the secret away: an estimate, which certifies nothing",
 }
 
-# A new engine is one file and one line here; the first is the one that nobody has to name.
+# A new engine is one file and one line here; the first is the default.
 ENGINES = {
     "duckdb": "tacit.tables.engines.duckdb:DuckDBEngine",
     "spark": "tacit.tables.engines.spark:SparkEngine",
 }
 
-# tacit.learn makes them.
+# tacit.learn implements them.
 ESTIMATORS = {
     "counts": "count every released value (smoothed); best for few values with many records each",
     "auto": "try counts, linear models, trees and nets, and blend them by their loss on held-out records",

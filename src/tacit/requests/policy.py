@@ -1,4 +1,4 @@
-"""A policy: what tables and releases must keep before they may go on, written down once, for a gate."""
+"""A policy: what tables and releases must meet before they may go on, written down once, for a gate."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class SomeOf(Kind):
 
 @dataclass(frozen=True)
 class Sections(Kind):
-    """What a policy asks of some sources otherwise: a pattern of file names, and the settings that it changes."""
+    """What a policy asks differently of some sources: a pattern of file names, and the settings that it changes."""
 
     def checked(self, name: str, value: Any) -> dict[str, dict[str, Any]]:
         if not isinstance(value, Mapping) or not all(isinstance(each, Mapping) for each in value.values()):
@@ -75,8 +75,8 @@ class Sections(Kind):
 class Policy(Request):
     """What must be met: the bound of each secret, the fewest people, what may be known, and how releases are made.
 
-    Settings mean what they mean for ``audit`` and ``protect``. What is None is not asked for. ``tables`` changes some
-    of them for sources whose name fits a pattern; the first that fits counts.
+    Settings mean what they mean for ``audit`` and ``protect``. None means not required. ``tables`` changes some of
+    them for sources whose name fits a pattern; the first pattern that fits counts.
     """
 
     secret: Sequence[str] | Mapping[str, Sequence[str]] | str | None = setting(
@@ -126,7 +126,7 @@ class Policy(Request):
     )
 
     def __post_init__(self) -> None:
-        """Check every value, here and for every pattern, that no column has two roles, and none is cut but a secret."""
+        """Check every value, also of every pattern; that no column has two roles; and that only secrets are cut."""
         super().__post_init__()
         self.question(None)
         several = (self, *(self._changed(pattern) for pattern in self.tables or {}))
@@ -174,7 +174,7 @@ class Policy(Request):
         return replace(own, tables=None, bins=cut or None)
 
     def question(self, source: Any, **more: Any) -> Question:
-        """The question that the policy asks of a table; how a secret is cut is said where it is counted."""
+        """The question that the policy asks about a table; how a secret is cut is stated where it is counted."""
         return Question(source, weight=self.weight, **{name: getattr(self, name) for name in _ROLES}, **more)
 
 
@@ -184,8 +184,7 @@ def read_policy(path: AnyPath) -> Policy:
     Raises
     ------
     ArgumentError
-        If the file cannot be read, is no TOML, or says what no policy says; a key that is not known is named with the
-        nearest that is.
+        If the file cannot be read, is not TOML, or is not a policy; an unknown key is named with the nearest known one.
     """
     try:
         said = tomllib.loads(text_in(PurePath(path).as_posix(), "policy"))
@@ -201,7 +200,7 @@ def read_policy(path: AnyPath) -> Policy:
             said = {**said, "tables": sections}
         return Policy(**_read(said))
     except ArgumentError as error:
-        # In plain words, for a policy is written in none of a shell's.
+        # In plain words: a policy is not written in a shell's options.
         raise ArgumentError(f"{path} is not a policy: {error}") from error
 
 
@@ -222,6 +221,6 @@ def _refuse_unknown(said: Mapping[str, Any], known: Sequence[str], at: str) -> N
 
 
 def _fits(source: str, pattern: str) -> bool:
-    """Whether a pattern is of the whole path or of its end, a folder or name at a time."""
+    """Whether a pattern fits the whole path, or its end from the start of a folder or file name."""
     path = PurePath(source).as_posix()
     return fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}")

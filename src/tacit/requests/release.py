@@ -19,7 +19,7 @@ NATS = Amount(0, 100)
 class Bound(Request):
     """How much a release may give away about a secret, on either side, and how often that may fail.
 
-    What is None was not said: the other side's epsilon stands for a side, and delta is 0.
+    None means not given: the other side's epsilon then counts for both sides, and delta is 0.
     """
 
     epsilon: float | None = setting(
@@ -68,7 +68,7 @@ class Bound(Request):
     )
 
     def one_epsilon(self, what: str) -> float:
-        """The bound of images or posts, which have no other; ``what`` it bounds is said where it is missing."""
+        """The bound of images or posts, which have no other; if it is missing, the error says ``what`` it bounds."""
         if self.epsilon is None:
             words = "say how much {what}: {epsilon}, in nats"
             raise ArgumentError(sentence(words, what=what, epsilon=Setting("epsilon", 0.5)))
@@ -135,7 +135,7 @@ class Making(Request):
 
 @dataclass(frozen=True)
 class Ledgered(Request):
-    """A release beside the owner's earlier ones."""
+    """A release counted together with the owner's earlier ones."""
 
     ledger: AnyPath | None = setting(
         File(),

@@ -1,4 +1,4 @@
-"""The secret: columns, or the values of one column that are secret while the rest is one class."""
+"""The secret: columns, or some values of one column, all others counting as one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tacit.requests.settings import Names, cells, refused
 
 @dataclass(frozen=True)
 class SecretNames(Names):
-    """One column or several; or one column with the values of it that are secret."""
+    """One or several columns; or one column with those of its values that are secret."""
 
     metavar = "COL[,COL]|COL=VALUE[,VALUE]"
 

@@ -376,7 +376,7 @@ def settings_of(request: type[Request] | Request) -> dict[str, SettingFacts]:
 
 
 def default_of(request: type[Request], name: str) -> Any:
-    """What a setting is when nobody says anything."""
+    """What a setting is if it is not given."""
     default = next(f.default for f in fields(request) if f.name == name)
     return None if default is MISSING else default
 

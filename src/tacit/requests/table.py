@@ -28,7 +28,7 @@ from tacit.requests.settings import (
 
 TABLE, IMAGES, TEXT, VECTORS = ("table",), ("images",), ("text",), ("vectors",)
 
-# Roles that no column has both of.
+# Pairs of roles that no column may have at once.
 _APART = (
     *(("secret", "released"), ("released", "drop"), ("secret", "drop")),
     *(("secret", "known"), ("secret", "use")),
@@ -127,7 +127,7 @@ class Question(Request):
     memory: str | None = memory_setting()
     encoding: str | None = encoding_setting()
     remote: bool = remote_setting()
-    # The values that are secret, where not all of a column's are; said as part of ``secret``.
+    # The secret values of the column, if not all of them are; given as part of ``secret``.
     secret_values: tuple[str, ...] = field(default=(), kw_only=True)
 
     def __post_init__(self) -> None:

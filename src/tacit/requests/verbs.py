@@ -1,4 +1,4 @@
-"""Which requests each verb takes, and those of the verbs about a release that was made."""
+"""Which requests each verb takes, and the requests of the verbs about an existing release."""
 
 from __future__ import annotations
 

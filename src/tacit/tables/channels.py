@@ -34,7 +34,7 @@ class DrawTables:
     place : int array
         For each symbol the place of its distribution; -1 if it is kept.
     unseen : int
-        The place for values that are no symbol.
+        The place for values that are not symbols.
     threshold, outputs : int arrays
         The buckets of all alias tables, and the outputs that share them, two for each; -1 is missing.
     """
@@ -46,11 +46,11 @@ class DrawTables:
 
     @property
     def only_place(self) -> int | None:
-        """The one distribution of all that is drawn, unseen values included; None if there are several."""
+        """The place of the only distribution drawn from, also for unseen values; None if there are several."""
         return self.unseen if ((self.place == KEPT) | (self.place == self.unseen)).all() else None
 
     def written(self, symbols: Symbols) -> pa.Table:
-        """Each bucket's number and threshold, and its two outputs as text, a pair of columns for each released one."""
+        """Each bucket's number and threshold, and its two outputs as text: two columns for each released column."""
         import pyarrow as pa
 
         columns = {BUCKET: pa.array(np.arange(len(self.threshold))), THRESHOLD: pa.array(self.threshold)}
@@ -73,7 +73,7 @@ def other_name(column: int) -> str:
 
 
 def draws_by_replacement(merged: NDArray[np.bool_], replacement: ArrayLike | None) -> DrawTables:
-    """All merged and unseen values are drawn from one distribution; from none, they are missing."""
+    """All merged and unseen values are drawn from one distribution; without one, they become missing."""
     table = _one_table(replacement, len(merged))
     shift = int(table.shift[0])
     return DrawTables(np.where(merged, shift, KEPT), shift, table.threshold, table.outputs)
@@ -113,7 +113,7 @@ def _tables(rows: Any, size: int) -> AliasTables:
 
 
 def _one_table(replacement: ArrayLike | None, size: int) -> AliasTables:
-    """The alias table of one distribution; all is missing without one."""
+    """The alias table of one distribution; without one, the only output is missing."""
     from scipy import sparse
 
     vector = np.asarray(np.arange(size + 1) == size if replacement is None else replacement, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Columns of a table: their names, what kind of values they hold, and which names an engine could not tell apart."""
+"""Columns of a table: their names, what kind of values they hold, and which names an engine would confuse."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Kind = Literal["text", "number", "boolean", "time", "other"]
 
 # The hidden column that keeps the order of the rows; no table may have one of this name.
 ROW = "__tacit_row__"
-# More texts than this are written one by one.
+# A column with more different texts than this is not enumerated: its texts are written in full.
 MOST_ENUMERATED = 1 << 16
 
 
@@ -21,8 +21,8 @@ MOST_ENUMERATED = 1 << 16
 class Column:
     """A column: its name, what kind of values it holds and how the engine stores them.
 
-    ``order`` is the order of its values where that is not the order of the values themselves (bins). ``told`` are all
-    texts of a column that was written by Tacit, sorted, if they are not too many to be enumerated.
+    ``order`` lists its values where their order is not the natural one (bins). ``told`` are all texts of a column that
+    Tacit wrote, sorted, unless there are too many to enumerate.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Column:
 
     @classmethod
     def of_texts(cls, name: str, texts: Iterable[str | None]) -> Column:
-        """A column of these texts and what is missing."""
+        """A column of these texts, None being missing."""
         different = sorted({text for text in texts if text is not None})
         return cls(name, "text", "String", told=tuple(different) if len(different) <= MOST_ENUMERATED else ())
 
@@ -44,7 +44,7 @@ def plain_names(columns: Sized) -> list[str]:
 
 
 def check_names(names: Sequence[str], source: str) -> None:
-    """Refuse a table without columns, and names an engine could not tell apart."""
+    """Refuse a table without columns, and names that an engine would confuse."""
     if not names:
         raise SourceError(f"{source} has no columns")
     twice = [name for name, times in Counter(names).items() if times > 1]

@@ -20,19 +20,26 @@ from tacit.tables.table import Table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# More combinations than this do not fit the memory of a small machine, and each would hold hardly a record.
+# More combinations than this do not fit into the memory of a small machine, and each would have hardly any records.
 MAX_GROUPS = 5_000_000
 MAX_CELLS = 50_000_000
-# Counts of no more groups than this are kept with their table, and answer what is asked of fewer columns.
+# Counts of at most this many groups are kept with their table, and answer later questions about fewer columns.
 MOST_REMEMBERED = 500_000
-# Combinations are few if so many rows of a sample share each.
+# Combinations are few if, in a sample, each is shared by this many rows on average.
 SHARED = 2
-# Rows looked at to see whether nearly all are different; if so they are counted in the engine before they are brought.
+# If nearly all of the first rows are different, the engine counts the combinations before they are brought here.
 FIRST_LOOK, NEARLY_ALL = 20_000, 0.9
 
 
 class TooManyValues(DataError):
-    """There are more combinations of values, or pairs with secrets, than can be counted one by one."""
+    """There are more combinations of values, or pairs with secrets, than can be counted one by one.
+
+    ``why`` says of what there are more than how many.
+    """
+
+    def __init__(self, message: str, why: str = "") -> None:
+        super().__init__(message)
+        self.why = why
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +92,8 @@ class Counts:
         if len(secrets) * len(symbols) > MAX_CELLS:
             raise TooManyValues(
                 f"{len(secrets):,} secrets x {len(symbols):,} released values are more than {MAX_CELLS:,} cells: "
-                "bin numbers, or leave out columns with many values"
+                "bin numbers, or leave out columns with many values",
+                f"pairs of a secret and a released value than can be counted one by one ({MAX_CELLS:,})",
             )
         if not len(secrets) or not len(symbols):
             raise DataError("there are no records: there is nothing to measure")
@@ -107,7 +115,7 @@ class Counts:
         return np.array([*self.levels[at], None], dtype=object)[self.codes[:, at]]
 
     def agrees(self, other: Counts) -> bool:
-        """Whether the same values, whatever their columns are called, occur as often."""
+        """Whether the same values occur equally often, whatever their columns are called."""
         same = self.levels == other.levels and np.array_equal(self.codes, other.codes)
         return same and np.array_equal(self.records, other.records)
 
@@ -130,9 +138,9 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
 
     Guarantees
     ----------
-    It is the same on every engine, whatever the number of threads or partitions, except for the rounding of sums
-    of weights that are no whole numbers. Missing is a value of its own; NaN is missing; -0.0 is 0.0.
-    A record of weight 0 is refused: it would be written, and nobody would have counted what it tells.
+    The result is the same on every engine, whatever the number of threads or partitions, except for the rounding of
+    sums of weights that are not whole numbers. Missing is a value of its own; NaN is missing; -0.0 is 0.0.
+    A record of weight 0 is refused: it would be released although what it reveals was never counted.
     """
     columns = list(columns)
     if not columns:
@@ -158,23 +166,23 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
         else encoded(groups.column(f"c{at}"), name, table[name].order)
         for at, name in enumerate(columns)
     ]
-    found = counts_of(groups, columns, read)
-    if weight and not (0 < found.effective_records < math.inf):
+    counts = counts_of(groups, columns, read)
+    if weight and not (0 < counts.effective_records < math.inf):
         raise DataError(f"the weights in column '{weight}' are too small or too large to be added up: rescale them")
-    if weight is None and not brought and len(found.codes) <= MOST_REMEMBERED:
-        table.remembered.append(found)
-    return found
+    if weight is None and not brought and len(counts.codes) <= MOST_REMEMBERED:
+        table.remembered.append(counts)
+    return counts
 
 
 def counts_of(
     groups: pa.Table, columns: Sequence[str], read: Sequence[tuple[tuple[Any, ...], NDArray[np.integer]]]
 ) -> Counts:
-    """The counts of groups as an engine gives them: ``n``, and sums where weighed. ``read`` are the encoded columns."""
+    """The counts of an engine's groups: ``n``, and sums where weighted. ``read`` are the encoded columns."""
     records = groups.column("n").to_numpy().astype(np.int64)
     weighted = "weight" in groups.column_names
     weights = groups.column("weight").to_numpy().astype(np.float64) if weighted else records.astype(np.float64)
     codes, inverse = in_order(np.column_stack([code for _, code in read]).astype(np.int64, copy=False))
-    # NaN and null, or 0.0 and -0.0, come from the engine as two groups and are one here.
+    # NaN and null, or 0.0 and -0.0, are two groups in the engine and one here.
     summed = np.bincount(inverse, weights=weights, minlength=len(codes)).astype(np.float64)
     whole = np.zeros(len(codes), np.int64)
     np.add.at(whole, inverse, records)
@@ -185,7 +193,7 @@ def counts_of(
 
 
 def counted_before(table: Table, columns: Sequence[str]) -> Counts | None:
-    """How many records have each combination of values of ``columns``, if counts of the table that are kept tell."""
+    """How many records have each combination of values of ``columns``, if remembered counts of the table tell."""
     for known in table.remembered:
         if set(columns) <= set(known.columns):
             return known if known.columns == tuple(columns) else known.by(columns)
@@ -193,9 +201,9 @@ def counted_before(table: Table, columns: Sequence[str]) -> Counts | None:
 
 
 def counted_whole(table: Table, columns: Sequence[str], *, look: int) -> None:
-    """Count the combinations of ``columns`` once for all who ask, where ``look`` rows say that they are few.
+    """Count the combinations of ``columns`` once, for all later questions, if ``look`` rows say that they are few.
 
-    Of tables that are no larger nothing is counted: they are read in no time.
+    In tables with no more rows than that nothing is counted: they are read in no time.
     """
     if table.row_count() > look and few_combinations(table.thinned(look).sample(columns, look)):
         count(table, columns)
@@ -209,7 +217,7 @@ def few_combinations(sample: pa.Table) -> bool:
 def distinct_counts(table: Table, columns: Sequence[str]) -> dict[str, int]:
     """The exact number of different values of each column, missing as one of them; one pass.
 
-    It holds the values of a column in the engine; ask it of a few columns, after a look at ``table.sample``.
+    The engine holds all values of a column meanwhile: ask for a few columns, after a look at ``table.sample``.
     """
     import narwhals as nw
 
@@ -235,7 +243,7 @@ def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
     names = plain_names(columns)
     brought = table.brought(columns) if weight is None else None
     if brought is not None:
-        # Each row by itself: whoever asked puts equal ones together.
+        # One group per row: the caller combines equal ones.
         one = np.ones(brought.num_rows, np.int64)
         return brought.rename_columns(names).append_column("n", [one])
     if weight is None:
@@ -264,7 +272,7 @@ def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
 
 
 def _encoded_once(table: Table, column: pa.ChunkedArray, name: str) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
-    """:func:`encoded` of a column that was brought, which is asked for again and again; in half the room."""
+    """:func:`encoded` of a column that was brought here, kept for the next question; in half the memory."""
 
     def make() -> tuple[tuple[Any, ...], NDArray[np.int32]]:
         levels, codes = encoded(column, name, table[name].order)
@@ -276,7 +284,7 @@ def _encoded_once(table: Table, column: pa.ChunkedArray, name: str) -> tuple[tup
 def encoded(column: pa.ChunkedArray, name: str, order: tuple[str, ...] = ()) -> tuple[tuple[Any, ...], Codes]:
     """The sorted values of a column, None (missing) last, and the position of each row's value among them.
 
-    NaN is missing, and -0.0 is 0.0. ``name`` is what errors call the column; ``order`` that of its values, if any.
+    NaN is missing, and -0.0 is 0.0. ``name`` is what errors call the column; ``order`` lists its values, if given.
     """
     import pyarrow as pa
 
@@ -315,7 +323,7 @@ def _microseconds(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
 
 
 def _is_too_many(table: Table, columns: list[str]) -> bool:
-    """Whether there are more combinations than may be brought; counted, in the engine, only where that may be."""
+    """Whether there are more combinations than may be brought here; counted, in the engine, only if that is likely."""
     import narwhals as nw
 
     if table.row_count() <= MAX_GROUPS or table.brought(columns) is not None:
@@ -336,5 +344,6 @@ def _too_many(table: Table, columns: list[str]) -> TooManyValues:
     named = ", ".join(f"'{name}'" for name in most)
     return TooManyValues(
         f"the columns of {table.name} have more than {MAX_GROUPS:,} combinations of values: bin or leave out those "
-        f"with most values, {named}"
+        f"with most values, {named}",
+        f"combinations of values than can be counted one by one ({MAX_GROUPS:,})",
     )

@@ -41,7 +41,7 @@ class Cut:
         if not np.isfinite(edges).all():
             raise ArgumentError(f"the edges of column '{self.column}' must be finite numbers")
         if any(low >= high for low, high in pairwise(edges)):
-            raise ArgumentError(f"the edges of column '{self.column}' must go up, and each be there once")
+            raise ArgumentError(f"the edges of column '{self.column}' must go up, and each may occur only once")
         object.__setattr__(self, "edges", edges)
 
     @property
@@ -62,7 +62,7 @@ def cut_points(table: Table, column: str, bins: int) -> Cut:
     """A cut into at most ``bins`` bins of about equal numbers of records.
 
     The edges are values of a systematic sample of at most 200,000 rows, so the same table gives the same edges on
-    every engine. Values that occur often make fewer bins; a column of one value makes one.
+    every engine. Values that occur often lead to fewer bins; a column with a single value gets one.
     """
 
     if bins < 1:
@@ -79,24 +79,24 @@ def cut_points(table: Table, column: str, bins: int) -> Cut:
 
 
 def _sampled(table: Table, column: str) -> NDArray[np.float64]:
-    """Some numbers of a column, evenly spaced; missing ones may be among them as NaN."""
+    """The numbers of a column in evenly spaced rows; missing ones may be among them as NaN."""
     if table.brought([column]) is not None and table[column].dtype.lstrip("U").startswith(("Int", "Float")):
-        given = table.sample([column], SAMPLE_ROWS).column(column)
-        return np.asarray(given.cast("double", safe=False).to_numpy(), np.float64)
+        values = table.sample([column], SAMPLE_ROWS).column(column)
+        return np.asarray(values.cast("double", safe=False).to_numpy(), np.float64)
     rows = table.picked([column], ["c0"]).with_columns(as_number("c0", table[column]).alias("c0"))
     numbers = table.changed(rows.select("c0", ROW), [Column("c0", "number", "Float64")], same=())
     return np.asarray(numbers.sample(["c0"], SAMPLE_ROWS).column("c0").drop_null().to_numpy(), np.float64)
 
 
 def cut(table: Table, cuts: Sequence[Cut]) -> Table:
-    """The table with each cut column replaced by the name of the bin it falls into; the rest is left alone.
+    """The table with each value of a cut column replaced by the name of its bin; the rest is unchanged.
 
     Guarantees
     ----------
-    Missing, NaN and blank text stay missing. Text that is no number is a DataError, never missing.
+    Missing, NaN and blank text stay missing. Text that is not a number is a DataError, never missing.
     """
 
-    by_name = {one.column: one for one in cuts}
+    by_name = {each.column: each for each in cuts}
     if len(by_name) < len(cuts):
         raise ArgumentError("a column is cut twice: give it one list of edges")
     table.require(list(by_name))

@@ -16,7 +16,7 @@ KEY_BYTES = 32
 # A draw uses 60 bits: 15 hexadecimal digits of the hash, which fit a signed 64-bit integer.
 BITS = 60
 HEX_DIGITS = BITS // 4
-# So many buckets are worked on at a time: the arrays stay in the processor's cache, and memory stays flat.
+# Buckets are made this many at a time: the arrays stay in the processor's cache, and memory stays flat.
 PIECE = 1 << 16
 
 Whole = NDArray[np.int64]
@@ -33,9 +33,9 @@ def new_key(random_state: int | None = None) -> bytes:
 
 
 def key_text(key: bytes) -> str:
-    """The key as 43 characters: with a row index below 10^12 the hash is of a single block, twice as fast as of two.
+    """The key as 43 characters: with a row index below 10^12, SHA-256 hashes one block, twice as fast as two.
 
-    A row's 60 bits are the first 15 hexadecimal digits of SHA-256 of this text and the index in decimal.
+    A row's 60 bits are the first 15 hexadecimal digits of SHA-256 of this text followed by the index in decimal.
     """
     if len(key) != KEY_BYTES:
         raise ArgumentError(f"a key has {KEY_BYTES} bytes, not {len(key)}: make one with new_key()")
@@ -54,7 +54,7 @@ class AliasTables:
     start, shift : int arrays
         The first bucket and the shift of each table.
     threshold, outputs : int arrays
-        Of each bucket its threshold, and its two outputs one after the other.
+        The threshold of each bucket, and its two outputs one after the other.
     """
 
     start: Whole
@@ -85,7 +85,7 @@ def alias_tables(starts: Whole, outputs: Whole, probabilities: NDArray[np.float6
         step = max(1, PIECE >> bits)
         for rows in (alike[at : at + step] for at in range(0, len(alike), step)):
             first = starts[rows][:, None]
-            # Buckets beyond the last output are the first output's, of which they hold nothing.
+            # Buckets beyond the last output belong to the first one, with a share of 0.
             inside = bucket < sizes[rows][:, None]
             entry = np.where(inside, first + bucket, first)
             threshold, other = _shared(np.where(inside, shares[entry], 0))
@@ -99,8 +99,8 @@ def alias_tables(starts: Whole, outputs: Whole, probabilities: NDArray[np.float6
 def _whole_shares(starts: Whole, probabilities: NDArray[np.float64]) -> Whole:
     """Whole numbers in proportion to the entries of each row that sum to 2^60.
 
-    They are the steps of the row's running sum, rounded down at every entry, so none is off by one or more. Numbers of
-    any length, for entries of every magnitude are to be exact.
+    They are the steps of the row's running sum, rounded down at every entry, so none is off by one or more. The sums
+    are Python integers of any length, so that entries of every magnitude are exact.
     """
     if not len(probabilities):
         return np.empty(0, np.int64)
@@ -116,25 +116,25 @@ def _whole_shares(starts: Whole, probabilities: NDArray[np.float64]) -> Whole:
 
 
 def _shared(shares: Whole) -> tuple[Whole, Whole]:
-    """For each row and bucket the threshold below which it is its own output's, and whose the rest is.
+    """For each row and bucket: the threshold below which its own output is drawn, and the output drawn above it.
 
-    An output with less than a bucket leaves room, one with more has too much. The too-much is laid along the room, both
-    in order: whatever room begins at is filled by the output that reaches beyond that point. An output that has given
-    away more than its too-much leaves room itself, which the next one fills.
+    An output with a share smaller than a bucket leaves room, one with a larger share has an excess. Lay the excesses
+    along the rooms, both in order: the room that begins at a point is filled by the output whose excess reaches beyond
+    that point. An output that has given away more than its excess leaves room itself, which the next one fills.
     """
     size = (1 << BITS) // shares.shape[1]
     room = np.cumsum(np.maximum(size - shares, 0), axis=1)
     excess = np.cumsum(np.maximum(shares - size, 0), axis=1)
     begin = np.where(shares < size, room - (size - shares), excess)
     filled_by = _first_beyond(excess, begin)
-    # Room that ends exactly where the too-much does takes nothing more.
+    # Room that ends exactly where the excess does takes nothing more.
     given = np.take_along_axis(room, np.minimum(_first_beyond(room, excess - 1), room.shape[1] - 1), axis=1)
     threshold = np.where(shares < size, shares, np.where(shares > size, size + excess - given, size))
     return threshold, np.where(threshold < size, filled_by, np.arange(room.shape[1]))
 
 
 def _first_beyond(rising: Whole, points: Whole) -> Whole:
-    """For each row and point the first place at which ``rising``, which never falls, is above it; else its length."""
+    """For each row and point, the first place where ``rising``, which never falls, is above it; else its length."""
     both = np.append(rising, points, axis=1)
     order = np.argsort(both, axis=1, kind="stable")
     not_above = np.empty_like(order)

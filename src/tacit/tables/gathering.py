@@ -19,11 +19,11 @@ REST = "any other value"
 
 
 def gathered(table: Table, column: str, values: Sequence[str]) -> Table:
-    """The table with every value of a column but those named, missing among them, written as one.
+    """The table with all values of a column except those named, missing included, written as one.
 
     Guarantees
     ----------
-    A value that never occurs is a DataError: a slip of the pen would leave the true one unprotected.
+    A value that never occurs is a DataError: a typing error would leave the intended value unprotected.
     """
     import narwhals as nw
 
@@ -51,24 +51,26 @@ def gathered(table: Table, column: str, values: Sequence[str]) -> Table:
 
 
 def _is(name: str, column: Column, value: str) -> nw.Expr:
-    """Whether a cell is a value that was typed; missing is not."""
+    """Whether a cell has the value that was typed; a missing one has not."""
     import narwhals as nw
 
     if column.kind == "text":
         equal = nw.col(name) == value
     elif column.kind == "boolean":
+        if value.lower() not in ("true", "false"):
+            raise DataError(f"column '{column.name}' holds true and false, and '{value}' is neither")
         equal = nw.col(name) == (value.lower() == "true")
     else:
         try:
             number = float(value)
         except ValueError:
-            raise DataError(f"column '{column.name}' holds numbers, and '{value}' is none") from None
+            raise DataError(f"column '{column.name}' holds numbers, and '{value}' is not one") from None
         equal = as_number(name, column) == number
     return nw.when(~nw.col(name).is_null()).then(equal).otherwise(nw.lit(False))
 
 
 def _hint(table: Table, column: str, value: str) -> str:
-    """The nearest of the first values, if any is near."""
+    """The most similar of the first values, if any is similar."""
     first = {str(each) for each in table.head([column], 2_000).column(0).to_pylist()}
     near = get_close_matches(value, sorted(first), n=1)
     return f"; did you mean '{near[0]}'?" if near else ""

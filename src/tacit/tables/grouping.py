@@ -1,4 +1,4 @@
-"""How large the groups are that share their values: who is alone, and whose group has a single secret."""
+"""How large the groups of records with the same values are: who is alone, and whose group has a single secret."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class GroupSizes:
     fewest_secrets : int or None
         Different secrets in the group that has fewest: the l of (distinct) l-diversity. None where no secret was named.
     one_secret : int or None
-        People in groups whose members all have the same secret: who finds the group knows it.
+        People in groups whose members all have the same secret: whoever finds the group knows the secret.
     largest_lift : float or None
-        The most times as common that a secret is in a group as it is overall.
+        How many times as common a secret is in a group as overall, at most.
     """
 
     people: int
@@ -62,9 +62,9 @@ def group_sizes(table: Table, columns: Sequence[str], secret: Sequence[str] = ()
     columns : sequence of str
         At least one.
     secret : sequence of str
-        Column(s) whose values are told apart within a group.
+        Column(s) whose different values are counted within a group.
     least : int
-        Fewer people than this in a group are ``few``.
+        Groups of fewer people than this are ``few``.
 
     Guarantees
     ----------
@@ -93,30 +93,30 @@ def group_sizes(table: Table, columns: Sequence[str], secret: Sequence[str] = ()
         nw.len().alias("secrets"),
         (nw.col("m") * nw.col("r")).max().alias("most"),
     )
-    told = nw.when(nw.col("secrets") == 1).then(nw.col("n")).otherwise(nw.lit(0))
+    exposed = nw.when(nw.col("secrets") == 1).then(nw.col("n")).otherwise(nw.lit(0))
     lift = nw.col("most") / nw.col("n")
-    diverse = [nw.col("secrets").min().alias("l"), told.sum().alias("one"), lift.max().alias("lift")]
+    diverse = [nw.col("secrets").min().alias("l"), exposed.sum().alias("one"), lift.max().alias("lift")]
     *whole, largest = _summed(table, groups, [*_sizes(least), *diverse])
     people, groups_found, unique, smallest, few, fewest, one = map(int, whole)
     return GroupSizes(people, groups_found, unique, smallest, few, fewest, one, float(largest))
 
 
 def _here(counts: Counts, columns: Sequence[str], secret: Sequence[str], least: int) -> GroupSizes:
-    """The same of a table whose rows were counted in this process."""
+    """The same for a table whose rows were counted in this process."""
     group, records = counts.symbols(columns)[1], counts.records
     size = np.bincount(group, records).astype(np.int64)
-    found = GroupSizes(
+    sizes = GroupSizes(
         int(size.sum()), len(size), int((size == 1).sum()), int(size.min()), int(size[size < least].sum())
     )
     if not secret:
-        return found
+        return sizes
     which = counts.symbols(secret)[1]
     rarity = size.sum() / np.bincount(which, records)
     # Groups are in order, and each has every secret of its people once.
     most = np.maximum.reduceat(records * rarity[which], np.flatnonzero(np.diff(group, prepend=-1)))
     secrets = np.bincount(group)
     return replace(
-        found,
+        sizes,
         fewest_secrets=int(secrets.min()),
         one_secret=int(size[secrets == 1].sum()),
         largest_lift=float((most / size).max()),
@@ -140,12 +140,12 @@ def _sizes(least: int) -> list[nw.Expr]:
 
 def _summed(table: Table, groups: Rows, aggregates: Sequence[nw.Expr]) -> list[Any]:
     answer = table.collected(groups.select(*aggregates)).to_pylist()[0]
-    # Of a table without rows an engine gives no sums.
+    # For a table without rows an engine gives no sums.
     return [0 if value is None else value for value in answer.values()]
 
 
 def _rows(table: Table, columns: Sequence[str]) -> tuple[Rows, list[str]]:
-    """The columns as c0, c1, ..., in which equal values are equal to the engine, too; and those names."""
+    """The columns as c0, c1, ..., with NaN as missing and -0.0 as 0.0, so that the engine agrees; and those names."""
     import narwhals as nw
 
     rows, names = table.plainly(columns)
@@ -158,7 +158,7 @@ def _rows(table: Table, columns: Sequence[str]) -> tuple[Rows, list[str]]:
 
 
 def _with_rarity(table: Table, secret: Sequence[str]) -> Table:
-    """The table with the number of each row's secret, and how many records there are for one of that secret."""
+    """The table with the number of each row's secret, and its rarity: all records per record with that secret."""
     counts = count(table, secret)
     symbols, which = counts.symbols(secret)
     records = np.bincount(which, weights=counts.records, minlength=len(symbols))

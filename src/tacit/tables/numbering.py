@@ -1,4 +1,4 @@
-"""Columns of whole numbers become one number per row, which this process makes of them."""
+"""Columns of whole numbers become one number per row, which this process computes from them."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ if TYPE_CHECKING:
 def numbered(
     table: Table, columns: Sequence[str], number: RowNumber, *, name: str, sizes: Sequence[int] | None = None
 ) -> Table:
-    """The table with columns of whole numbers, none missing, replaced by one: what ``number`` makes of each row's.
+    """The table with columns of whole numbers, none missing, replaced by one: ``number`` of each row's numbers.
 
     Parameters
     ----------
     table : Table
     columns : sequence of str
     number : function
-        Of an array (rows x columns), a whole number for each row.
+        From an array (rows x columns) to a whole number for each row.
     name : str
         What the new column is called.
     sizes : sequence of int, optional
-        For each column a number that all of it are known to be below, and not below 0.
+        For each column, a number that all its values are known to be below; none is below 0.
 
     Guarantees
     ----------
-    Rows, their order and all other columns stay; the new one is last. The table is read once, where its rows can be
-    brought to this process, and the other columns are kept; or, if there are few combinations below ``sizes``, when it
-    is asked for.
+    Rows, their order and all other columns stay; the new one is last. If its rows can be brought to this process, the
+    table is read once, now, and the other columns are kept; or, if there are few combinations below ``sizes``, only
+    when rows are asked for.
     """
     others = [each for each in table.names if each not in columns]
     with table.reading():
@@ -46,5 +46,5 @@ def numbered(
     counts = count(table, columns)
     symbols, _ = counts.symbols(columns)
     values = [np.array(levels, np.int64)[codes] for levels, codes in zip(symbols.levels, symbols.codes.T, strict=True)]
-    found = with_symbol(table, symbols, name=name, numbers=number(np.column_stack(values)).astype(np.int64))
-    return found.select([*others, name])
+    numbers = number(np.column_stack(values)).astype(np.int64)
+    return with_symbol(table, symbols, name=name, numbers=numbers).select([*others, name])

@@ -12,7 +12,7 @@ from tacit.tables.table import WIDE, Table, batched
 if TYPE_CHECKING:
     import narwhals as nw
 
-# Engines differ in what else they take for a number (1_000, 0x1F, 1d); nothing but this is one here.
+# Engines differ in what else they read as a number (1_000, 0x1F, 1d); here only this is one.
 NUMBER = r"^ *[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)? *$"
 INFINITE = r"^ *[+]?([iI]nf(inity)?|INF(INITY)?) *$"
 MINUS_INFINITE = r"^ *-([iI]nf(inity)?|INF(INITY)?) *$"
@@ -20,7 +20,7 @@ MISSING = r"^ *([nN]a[nN]|NAN)? *$"
 
 
 def as_number(name: str, column: Column) -> nw.Expr:
-    """The column called ``name`` in a frame as a float; NaN, blank text and text that is no number are missing."""
+    """The column called ``name`` in a frame as a float; NaN, blank text and text that is not a number are missing."""
     import narwhals as nw
 
     value = nw.col(name)
@@ -39,7 +39,7 @@ def as_number(name: str, column: Column) -> nw.Expr:
 
 
 def in_numbers(table: Table, column: str) -> Table:
-    """The table with a column as floats, so that its values are in the order of numbers; the rest is left alone."""
+    """The table with a column as floats, so that its values sort as numbers; the rest is unchanged."""
     refuse_non_numbers(table, [column])
     rows, names = table.plainly(table.names)
     name = names[table.names.index(column)]
@@ -51,7 +51,7 @@ def in_numbers(table: Table, column: str) -> Table:
 
 
 def refuse_non_numbers(table: Table, columns: Sequence[str]) -> None:
-    """Raise a DataError for a column with text that is no number, with how many there are."""
+    """Raise a DataError for a column with text that is not a number; it says how many such cells there are."""
     for texts in batched((name for name in columns if table[name].dtype == "String"), WIDE):
         _refuse_texts(table, texts)
 

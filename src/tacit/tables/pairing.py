@@ -1,4 +1,4 @@
-"""Tables side by side: what the same row is in each, as in an original and what its release made of it."""
+"""Tables side by side: what the same row is in each of them, such as in an original and in its release."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tacit.tables.symbols import Codes, Symbols, in_order
 from tacit.tables.table import Table
 from tacit.tables.writing import os_errors
 
-# Rows brought over at a time: the memory this takes does not grow with the table.
+# Rows brought here at a time: the memory this takes does not grow with the table.
 BATCH = 1_000_000
 
 
@@ -28,7 +28,7 @@ BATCH = 1_000_000
 class Pairs:
     """How many rows had secret ``secret`` and value ``value`` in the original and ``output`` in the release.
 
-    All are numbers of symbols; ``output_as_value`` is the output as a value of the original, -1 where it is none.
+    All are numbers of symbols; ``output_as_value`` is the output as a value of the original, -1 where it is not one.
     """
 
     secret: Codes
@@ -46,7 +46,7 @@ def paired(original: Table, release: Table, *, secrets: Symbols, values: Symbols
     Row i is compared with row i. Memory grows with the number of combinations, not with the rows.
     """
     combinations, records = side_by_side([(original, secrets), (original, values), (release, outputs)])
-    # A row whose secret or value is no symbol was never counted.
+    # A row whose secret or value is not a symbol was never counted.
     counted = (combinations[:2] >= 0).all(axis=0)
     secret, value, output = combinations[:, counted]
     as_value = np.append(outputs.positions_in(values), -1)[output]
@@ -56,12 +56,12 @@ def paired(original: Table, release: Table, *, secrets: Symbols, values: Symbols
 def counted_beside(table: Table, columns: Sequence[str], other: Table, names: Sequence[str]) -> Counts | None:
     """Count the combinations of values of some columns of a table and of some of another, row i with row i.
 
-    The columns are called c0, c1, ..., those of the other table last. None where the engine cannot tell in one pass
-    through both, or where there are more than can be held.
+    The columns are called c0, c1, ..., those of the other table last. None where the engine cannot do it in one pass
+    through both, or where there are too many combinations to hold.
 
     Guarantees
     ----------
-    Those of ``count``. Tables of different numbers of rows are a DataError.
+    Those of ``count``. Tables with different numbers of rows are a DataError.
     """
     table.require_countable(columns)
     other.require_countable(names)
@@ -82,24 +82,24 @@ def side_by_side(tables: Sequence[tuple[Table, Symbols]]) -> tuple[Codes, Codes]
     Parameters
     ----------
     tables : sequence of (Table, Symbols)
-        Of the same number of rows. They may be one source cut in different ways, or one table with several symbols.
+        With the same number of rows. They may be one source cut in different ways, or one table with several symbols.
 
     Returns
     -------
     combinations : int array of shape (tables, combinations)
-        Numbers of symbols, each combination once, in lexicographic order; -1 where a row's value is no symbol.
+        Numbers of symbols, each combination once, in lexicographic order; -1 where a row's value is not a symbol.
     records : int array
         How many rows have each combination; they sum to the number of rows.
 
     Guarantees
     ----------
-    Memory grows with the number of combinations, not with the rows: the numbers of the symbols wait in unnamed files
-    in the directory for temporary files, one to four bytes for each row and table. A table that is named several times
-    is read once. Tables of different numbers of rows are a DataError.
+    Memory grows with the number of combinations, not with the rows: the numbers of the symbols are kept in unnamed
+    temporary files, one to four bytes for each row and table. A table that is named several times is read once. Tables
+    with different numbers of rows are a DataError.
     """
     if not tables:
         raise ArgumentError("there is no table to count: give at least one, with its symbols")
-    # A number as narrow as the symbols allow; one bit more, for -1.
+    # The narrowest integers that hold the symbols' numbers and -1.
     kinds = [np.min_scalar_type(-len(symbols) - 1) for _, symbols in tables]
     with ExitStack() as stack, os_errors(Path(tempfile.gettempdir())):
         files = [stack.enter_context(tempfile.TemporaryFile(prefix="tacit-symbols-")) for _ in tables]
@@ -108,7 +108,7 @@ def side_by_side(tables: Sequence[tuple[Table, Symbols]]) -> tuple[Codes, Codes]
         waiting = [(combinations, records)]
         for batch in _batches(files, kinds):
             waiting.append(_together([(batch, np.ones(batch.shape[1], np.int64))]))
-            # To add to what is there takes as long as that is large, so it waits until it at least doubles.
+            # Merging takes time in proportion to the whole, so it waits until the whole would at least double.
             if sum(len(few) for _, few in waiting[1:]) >= len(waiting[0][1]):
                 waiting = [_together(waiting)]
         combinations, records = _together(waiting)
@@ -118,7 +118,7 @@ def side_by_side(tables: Sequence[tuple[Table, Symbols]]) -> tuple[Codes, Codes]
 def _keep(tables: Sequence[tuple[Table, Symbols]], files: Sequence[IO[bytes]], kinds: Sequence[np.dtype[Any]]) -> None:
     """Write the number of each row's symbol, -1 for missing, to the file of each table, and go back to its start.
 
-    By way of files because tables of one source share a connection, of which DuckDB reads one result at a time.
+    Files are needed because tables of one source share a connection, and DuckDB reads one result of it at a time.
     """
     (first, _), expected = tables[0], 0
     for own in {id(table): table for table, _ in tables}.values():
@@ -140,11 +140,12 @@ def _keep(tables: Sequence[tuple[Table, Symbols]], files: Sequence[IO[bytes]], k
 
 
 def _not_of_one(table: Table, rows: int, other: Table, expected: int) -> DataError:
-    return DataError(f"{table.name} has {rows:,} rows and {other.name} has {expected:,}: they are not of one table")
+    words = "they are not versions of one table"
+    return DataError(f"{table.name} has {rows:,} rows and {other.name} has {expected:,}: {words}")
 
 
 def _batches(files: Sequence[IO[bytes]], kinds: Sequence[np.dtype[Any]]) -> Iterator[Codes]:
-    """The numbers in the files, a row of the array for each; all files hold as many."""
+    """The numbers in the files, one row of the array per file; all files hold equally many."""
     while True:
         read = [np.frombuffer(file.read(BATCH * kind.itemsize), kind) for file, kind in zip(files, kinds, strict=True)]
         if not len(read[0]):
@@ -153,13 +154,13 @@ def _batches(files: Sequence[IO[bytes]], kinds: Sequence[np.dtype[Any]]) -> Iter
 
 
 def _together(counted: Sequence[tuple[Codes, Codes]]) -> tuple[Codes, Codes]:
-    """Combinations that were counted apart, each of them once, and the sums of their records."""
-    combinations = np.concatenate([some for some, _ in counted], axis=1)
-    records = np.concatenate([some for _, some in counted])
+    """Combinations that were counted separately, each of them once, and the sums of their records."""
+    combinations = np.concatenate([part for part, _ in counted], axis=1)
+    records = np.concatenate([part for _, part in counted])
     # Sums of whole numbers in floating point, exact below 2^53.
     radices = [int(numbers.max(initial=-1)) + 2 for numbers in combinations]
     if prod(radices) <= 4 * len(records):
-        # Few enough could occur to have a place each, which is several times faster than to sort them.
+        # Few enough are possible to give each a place, which is several times faster than sorting them.
         summed = np.bincount(np.ravel_multi_index(tuple(combinations + 1), radices), weights=records)
         places = np.flatnonzero(summed)
         return np.stack(np.unravel_index(places, radices)) - 1, summed[places].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Rewrite released columns, of risky rows or by a channel, and write risks beside rows; all else is left alone."""
+"""Rewrite released columns, of risky rows or by a channel, and add risks to rows; all else is unchanged."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def rewrite(table: Table, symbols: Symbols, *, merged: ArrayLike, replacement: A
 def redraw(table: Table, symbols: Symbols, *, channel: Any, key: bytes | None = None) -> Table:
     """Send the released values of every row through a channel: symbol i becomes j with probability ``channel[i, j]``.
 
-    Values that are no symbol become missing.
+    Values that are not symbols become missing.
 
     Parameters
     ----------
@@ -57,7 +57,8 @@ def redraw(table: Table, symbols: Symbols, *, channel: Any, key: bytes | None = 
     symbols : Symbols
         The released values.
     channel : sparse matrix or array of shape (symbols, symbols) or (symbols, symbols + 1)
-        Row-stochastic. The outputs are the symbols; the column after the last of them makes all released cells missing.
+        Row-stochastic. The outputs are the symbols; the column after the last of them means that all released cells
+        become missing.
     key : bytes, optional
         256 bits from :func:`new_key`; without it, fresh ones from the system's secure source.
 
@@ -81,7 +82,7 @@ def _drawn(table: Table, symbols: Symbols, draws: DrawTables, key: bytes) -> Tab
 
 
 def labelled(table: Table, number: str, texts: Mapping[str, Sequence[str | None]]) -> Table:
-    """The table with columns of texts, each looked up at the place that the row's ``number`` tells.
+    """The table with columns of texts, each looked up at the place given by the row's ``number``.
 
     Parameters
     ----------
@@ -89,8 +90,8 @@ def labelled(table: Table, number: str, texts: Mapping[str, Sequence[str | None]
     number : str
         A column of whole numbers from 0; -1 and missing stand for no place.
     texts : mapping
-        Column to its texts, None for missing, as many for each. A column that the table has is replaced; others are
-        added last.
+        Column to its texts, None for missing, equally many for each. A column that the table has is replaced; others
+        are added last.
 
     Guarantees
     ----------
@@ -125,7 +126,7 @@ def with_symbol(
 
 
 def scores(table: Table, symbols: Symbols, values: Mapping[str, ArrayLike]) -> Table:
-    """The table with more columns, each the number its row's symbol has, such as the risk.
+    """The table with more columns, each with a number that belongs to the row's symbol, such as its risk.
 
     Guarantees
     ----------

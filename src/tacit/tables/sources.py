@@ -39,7 +39,7 @@ def open_table(
     Parameters
     ----------
     source : path, address or frame
-        A CSV (any delimiter, first line the names), JSON (an array, or an object a line), Parquet, ORC, Arrow IPC or
+        A CSV (any delimiter, first line the names), JSON (an array, or one object per line), Parquet, ORC, Arrow IPC or
         Feather file; an Excel sheet (``people.xlsx`` or ``people.xlsx::sheet``); a file of Stata, SPSS or SAS; a
         DuckDB or SQLite database (``people.duckdb`` or ``people.duckdb::table``). CSV and JSON may be packed
         (``.csv.gz``, ``.csv.zst``). A folder or a pattern (``2024/*.parquet``) is one table of several files, and
@@ -60,9 +60,9 @@ def open_table(
 
     Notes
     -----
-    CSV cells are read as the text they are: ``007`` stays ``007``; an empty cell is missing, a quoted empty cell is
+    CSV cells are read as text, unchanged: ``007`` stays ``007``; an empty cell is missing, a quoted empty cell is
     empty text. Times in JSON are read as text for the same reason. A JSON column of mixed types is refused.
-    Column names that differ only by case are refused, because DuckDB and Spark take them for one.
+    Column names that differ only by case are refused, because DuckDB and Spark do not distinguish them.
     """
     if isinstance(source, Table):
         engine_class(engine)
@@ -82,13 +82,13 @@ def open_table(
 
 
 def scheme_of(address: str) -> str | None:
-    """The scheme of an address that is no path."""
+    """The scheme of an address; None for a path."""
     head, mark, _ = address.partition("://")
     return head.lower() if mark and head.isascii() and head.replace("+", "").isalnum() else None
 
 
 def is_elsewhere(source: Any) -> bool:
-    """Whether a source is read once alone, or from another machine: it is opened once, and kept."""
+    """Whether a source can be read only once, or is on another machine: it is opened once, and kept."""
     return isinstance(source, str) and (scheme_of(source) is not None or is_standard_input(source))
 
 
@@ -156,7 +156,7 @@ def _open_path(address: str, scheme: str | None, engine: Engine, remote: bool, *
 
 
 def _open_address(address: str, shown: str, engine: Engine) -> Table:
-    """Parquet at an address that the engine reads where it is."""
+    """Parquet at an address that the engine itself can read."""
     with engine.reading(shown):
         rows, folders = engine.of_address(address)
         table = _table(Opened(rows, shown), engine, "parquet", address=shown)

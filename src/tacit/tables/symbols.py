@@ -1,4 +1,4 @@
-"""The released values of a table, one symbol for each combination, as a rules file and as engines write them."""
+"""The released values of a table, one symbol for each combination; how a rules file and how engines write them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TypeName = Literal["boolean", "integer", "number", "decimal", "text", "timestamp
 
 @dataclass(frozen=True)
 class StoredColumn:
-    """A column's values in JSON types, and what they are."""
+    """A column's values in JSON types, and their type."""
 
     name: str
     type: TypeName
@@ -43,7 +43,7 @@ class StoredColumn:
 
 @dataclass(frozen=True, eq=False)
 class StoredSymbols:
-    """Symbols as they are kept in a rules file."""
+    """Symbols as stored in a rules file."""
 
     columns: tuple[StoredColumn, ...]
     codes: Codes
@@ -106,7 +106,7 @@ class Symbols:
         return np.asarray(np.all(gone, axis=0), dtype=bool)
 
     def positions_in(self, other: Symbols) -> Codes:
-        """The number each symbol has in ``other``; -1 for those it does not know."""
+        """The number of each symbol in ``other``; -1 where ``other`` does not have it."""
         if self.columns != other.columns:
             raise ArgumentError(f"symbols of columns {self.columns} have no place among those of {other.columns}")
         place = [{value: at for at, value in enumerate(levels)} for levels in other.levels]
@@ -123,7 +123,7 @@ class Symbols:
         return np.where(known, position[numbers[: len(self)]], -1)
 
     def picked(self, rows: Codes) -> Symbols:
-        """Some of the symbols, with no level that none of them has."""
+        """Some of the symbols, without levels that none of them has."""
         levels, codes = [], []
         for at, every in enumerate(self.levels):
             used, code = np.unique(self.codes[rows, at], return_inverse=True)
@@ -179,7 +179,7 @@ def in_order(codes: Codes) -> tuple[Codes, Codes]:
 
 @dataclass(frozen=True, eq=False)
 class SymbolLabels(Sequence[Any]):
-    """The value of each row of codes, or its tuple of values if there are several columns; made when asked for."""
+    """The value of each row of codes, or its tuple of values if there are several columns; made on demand."""
 
     levels: tuple[tuple[Any, ...], ...]
     codes: Codes
@@ -210,10 +210,11 @@ def level_text(value: Any) -> str | None:
 
 
 def positions_of(levels: Sequence[Any], written: Sequence[str | None]) -> tuple[list[str], NDArray[np.int64]]:
-    """The texts that tell a column's levels apart, and the position of each level among them.
+    """The texts that distinguish a column's levels, and the position of each level among them.
 
     ``written`` is each level as the column's type prints it, None where it cannot hold it. Missing comes after the
-    last text. A level that the column cannot hold, or cannot tell from another, has position -1: doubt counts as risk.
+    last text. A level that the column cannot hold, or cannot distinguish from another, has position -1: doubt counts as
+    risk.
     """
     times = Counter(written)
     labels = [label for label in written if label is not None and times[label] == 1]

@@ -1,4 +1,4 @@
-"""A table that stays in its engine: what it is called, what its columns are, and a few bounded looks into it."""
+"""A table that stays in its engine: its name, its columns, and a few bounded looks into it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,13 @@ Stamp = tuple[int, int, int, int, int]
 # with hundreds of columns an engine takes longer to understand a question than to answer it.
 WIDE = 40
 MOST_BROUGHT = 12_000_000
+# The golden section as a share of the other, by which rows are spread.
+_GOLDEN, _WHOLE = 2_654_435_769, 1 << 32
 
 
 @dataclass
 class BroughtColumns:
-    """Columns of all rows in this process, as they are and, where they were counted, as levels and codes."""
+    """Columns of all rows in this process, unchanged and, where they were counted, as levels and codes."""
 
     columns: dict[str, pa.ChunkedArray] = field(default_factory=dict)
     encoded: dict[str, tuple[tuple[Any, ...], Any]] = field(default_factory=dict)
@@ -57,15 +59,15 @@ class Table:
     delimiter, codec : str or None
         Of a CSV, and of a Parquet file: a release is written the same way.
     stamp : tuple of stamps or None
-        Which files they were, and as of when: rows are read when they are asked for, and must be the same each time.
+        Which files they are, and of when: rows are read when they are asked for, and must be the same each time.
     parts : tuple of Path
         The files, in the order of their rows.
     address : str or None
-        What somebody would type to open it again, without a password; None of a frame.
+        What somebody would type to open it again, without a password; None for a frame.
     folders : tuple of str
-        The columns that the names of folders tell; the rows are in their order.
+        The columns that come from the names of folders; the rows are in their order.
     notes : tuple of str
-        What a reader would want to know of how it was read.
+        What a reader would want to know about how it was read.
     """
 
     rows: Rows
@@ -100,7 +102,7 @@ class Table:
 
     @cached_property
     def _by_name(self) -> dict[str, Column]:
-        """The columns by their names; the first, where two have the same."""
+        """The columns by name; the first, where two have the same."""
         return {column.name: column for column in reversed(self.columns)}
 
     def require(self, columns: Sequence[str]) -> None:
@@ -132,8 +134,15 @@ class Table:
         """This table with other rows; it still knows where it came from."""
         return replace(self, rows=rows, columns=tuple(columns))
 
+    def afresh(self) -> Table:
+        """The table with nothing kept of what was counted, where nobody can tell whether its rows are still the same.
+
+        Files bear a stamp; a frame can be written to in place, and a database by others.
+        """
+        return self if self.stamp is not None else replace(self)
+
     def changed(self, rows: Rows, columns: Sequence[Column], *, same: Iterable[str]) -> Table:
-        """This table with as many rows, in their order, in which the columns ``same`` hold what they did."""
+        """This table with other contents: the number and order of rows, and the columns ``same``, are unchanged."""
         if rows is self.rows and tuple(columns) == self.columns:
             return self
         other, kept, here = self.with_rows(rows, columns), set(same), self._brought
@@ -147,7 +156,7 @@ class Table:
         return other
 
     def reading(self) -> AbstractContextManager[None]:
-        """Within it, what the engine refuses becomes one line under this table's name."""
+        """Within it, an error of the engine becomes one line that names this table."""
         return self.engine.reading(self.name)
 
     def picked(self, columns: Sequence[str], names: Sequence[str]) -> Rows:
@@ -161,7 +170,7 @@ class Table:
 
     @cached_property
     def _picks(self) -> dict[tuple[tuple[str, ...], tuple[str, ...]], Rows]:
-        """What was picked before: the same columns are asked for again and again, and nothing is read of them yet."""
+        """Earlier picks: the same columns are asked for again and again, and a pick reads nothing yet."""
         return {}
 
     def plainly(self, columns: Sequence[str]) -> tuple[Rows, list[str]]:
@@ -175,7 +184,7 @@ class Table:
             return self.engine.collected(rows)
 
     def brought(self, columns: Sequence[str]) -> pa.Table | None:
-        """Some columns of all rows, in order, brought to this process once; None of a table not wide, or too large."""
+        """Some columns of all rows, in order, brought to this process once; None if it is not wide, or too large."""
         import pyarrow as pa
 
         if len(self.columns) <= WIDE or not 0 < self.row_count() * len(self.columns) <= MOST_BROUGHT:
@@ -201,7 +210,7 @@ class Table:
         return self._brought.encoded[column]
 
     def held(self, most: int) -> Table:
-        """The table with its rows worked out and kept, if they are at most so many; otherwise as it is."""
+        """The table with its rows computed and kept, if there are at most ``most``; otherwise unchanged."""
         if self.row_count() > most:
             return self
         with self.reading():
@@ -209,32 +218,46 @@ class Table:
 
     @cached_property
     def remembered(self) -> list[Counts]:
-        """What was counted of the table before, without weights: its rows stay as they are."""
+        """Earlier counts of the table, without weights; its rows do not change."""
         return []
 
     @cached_property
     def _thinned(self) -> dict[int, Table]:
-        """Every so many-th row, where that was worked out before."""
+        """Thinned tables that were computed before, by step."""
         return {}
 
     def thinned(self, rows: int) -> Table:
-        """The table with the rows that :meth:`sample` gives, worked out once and kept."""
+        """The table with the rows that :meth:`sample` gives, computed once and kept."""
         step = self._step(rows)
         if step == 1:
             return self
         if step not in self._thinned:
-            some = self.every(step)
+            spaced = self.every(step)
             with self.reading():
-                self._thinned[step] = self.with_rows(self.engine.held(some.rows), self.columns)
+                self._thinned[step] = self.with_rows(self.engine.held(spaced.rows), self.columns)
         return self._thinned[step]
 
     def every(self, step: int) -> Table:
-        """Every so many-th row of the table; nothing is read yet."""
+        """Every ``step``-th row of the table; nothing is read yet."""
         import narwhals as nw
 
         with self.reading():
             rows = self.engine.indexed(self.rows).filter(nw.col(ROW) % step == 0)
         return self.with_rows(rows, self.columns)
+
+    def spread(self, rows: int) -> Table:
+        """About so many rows, spread over the table without a period; nothing is read yet.
+
+        Where rows take turns, a case and its control, every second one would all be cases. Multiples of the golden
+        section fall evenly between whole numbers, and never into step with anything.
+        """
+        import narwhals as nw
+
+        most = _WHOLE * rows // max(1, self.row_count())
+        with self.reading():
+            place = nw.col(ROW).cast(nw.Int64) * _GOLDEN % _WHOLE
+            kept = self.engine.indexed(self.rows).filter(place < most)
+        return self.with_rows(kept, self.columns)
 
     def _step(self, rows: int) -> int:
         if rows < 1:
@@ -242,7 +265,7 @@ class Table:
         return max(1, -(-self.row_count() // rows))
 
     def row_count(self) -> int:
-        """Number of rows, counted once: they stay as they are."""
+        """Number of rows, counted once: they do not change."""
         return self._row_count
 
     @cached_property
@@ -280,7 +303,7 @@ class Table:
         return self.collected(spaced.select(*names)).rename_columns(list(columns))
 
     def head(self, columns: Sequence[str], rows: int) -> pa.Table:
-        """Some ``rows`` rows, the cheapest to read; for a first look, not for counting."""
+        """Some ``rows`` rows, whichever are cheapest to read; for a first look, not for counting."""
         whole = self.brought(columns)
         if whole is not None:
             return whole.slice(0, rows)
@@ -297,15 +320,15 @@ class Table:
                 yield pa.Table.from_batches([batch]).rename_columns(list(columns))
 
     def pinned(self) -> Table:
-        """The table with rows that are the same however often they are read; what cannot be so is refused.
+        """The table with rows that are the same however often they are read; refused where that cannot be ensured.
 
-        Of a file that is so until :meth:`sha256` says otherwise.
+        Rows of a file are assumed to be, until :meth:`sha256` says otherwise.
         """
         with self.reading():
             return self.changed(self.engine.pinned(self.rows), self.columns, same=self.names)
 
     def sha256(self) -> str | None:
-        """SHA-256 of the file in hex; of several, that of their names and SHA-256; None for what is no file.
+        """SHA-256 of the file in hex; for several files, that of their names and SHA-256; None if it is not a file.
 
         Guarantees
         ----------
@@ -328,10 +351,10 @@ class Table:
 
 
 def batched(names: Iterable[str], size: int) -> Iterator[list[str]]:
-    """Names, so many at a time."""
-    several = list(names)
-    for start in range(0, len(several), size):
-        yield several[start : start + size]
+    """Names, ``size`` at a time."""
+    listed = list(names)
+    for start in range(0, len(listed), size):
+        yield listed[start : start + size]
 
 
 def _digest(path: Path) -> str:

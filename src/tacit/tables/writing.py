@@ -1,4 +1,4 @@
-"""Write a table in the format it came in, and make files appear whole or not at all."""
+"""Write a table in the format it came in, and make files appear complete or not at all."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def suffix_for(like: Table) -> str:
 
 
 def told_of_writing(like: Table) -> tuple[str, ...]:
-    """What a reader would want to know about a release of this table: where its form is not that of the original."""
-    told, format = [], FORMATS.get(like.format)
+    """Notes on a release of this table: where its form is not that of the original."""
+    notes, format = [], FORMATS.get(like.format)
     title = "a table of PostgreSQL" if format is None and like.address else None
     if format is not None and not format.written:
         title = format.title
     if title is not None:
-        told.append(f"the release is written as Parquet: {title} is read, and not written")
+        notes.append(f"the release is written as Parquet: {title} is read, and not written")
     if len(like.parts) > 1:
-        told.append(
+        notes.append(
             f"the release is one file; its rows follow each other as in the {len(like.parts)} files of the original, "
             "so that their place tells which file they are from: shuffle them first if that says something"
         )
-    return tuple(told)
+    return tuple(notes)
 
 
 def write_table(table: Table, path: str | os.PathLike[str], *, like: Table) -> None:
@@ -56,7 +56,7 @@ def write_table(table: Table, path: str | os.PathLike[str], *, like: Table) -> N
     target = Path(path)
     spooled = table.engine.spooled(table.rows, table.names)
     format = written_as(like.format)
-    # What Tacit wrote has no label that is not released; an enumeration of somebody else's may.
+    # In a column that Tacit wrote, every label is released; another enumeration may have labels that are not.
     own = {column.name: column.told for column in table.columns if column.told} if format.enumerated else {}
     with table.reading(), spooled as relation, reading(str(target)), os_errors(target):
         format.write(enumerated(in_texts(relation, own), own), target, like)
@@ -72,14 +72,14 @@ def refuse_source(source: Any, target: str | os.PathLike[str] | None, what: str)
 
 
 def at(step: str) -> None:
-    """A step of writing is done. Nothing happens here, unless a test watches: then it may fail, or end the process."""
+    """A step of writing is done. Nothing happens, unless a test is watching: it may then fail, or end the process."""
     for watcher in watchers:
         watcher(step)
 
 
 @contextmanager
 def os_errors(target: Path) -> Iterator[None]:
-    """Within it, what the system refuses becomes one line that names the target."""
+    """Within it, an error of the system becomes one line that names the target."""
     try:
         yield
     except OSError as error:
@@ -121,7 +121,7 @@ def whole_file(path: str | os.PathLike[str], *, for_owner: bool = False) -> Iter
 def locked(target: Path) -> Iterator[None]:
     """Within it no other process of Tacit writes the same target; it is refused if one does.
 
-    The system lets go of the lock when a process ends, however it ends.
+    The system releases the lock when a process ends, however it ends.
     """
     import fcntl
 
@@ -131,7 +131,7 @@ def locked(target: Path) -> Iterator[None]:
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # Whoever had it before may have removed it in between: then this is a lock on nothing.
+            # The previous holder may have removed it in between: then this is a lock on nothing.
             ours = os.path.samestat(os.fstat(descriptor), os.stat(lock))
         except OSError:
             ours = False
@@ -160,13 +160,13 @@ def drafted(target: Path) -> Iterator[Path]:
 
 
 def has_appeared(path: Path) -> None:
-    """Note that something now stands under its name, whatever comes after; in a draft it does not stand yet."""
+    """Note that something now exists under its final name, whatever comes after; what is in a draft does not yet."""
     if not any(path.is_relative_to(draft) for draft in _drafts):
         _appeared.append(path)
 
 
 def what_appeared() -> str:
-    """What this process has written so far, for whoever must say that it did not come to its end."""
+    """What this process has written so far, for the message of a run that was cut short."""
     if not _appeared:
         return "nothing was written"
     return f"{' and '.join(map(str, dict.fromkeys(_appeared)))} {'are' if len(set(_appeared)) > 1 else 'is'} written"
@@ -181,7 +181,7 @@ def abandon_drafts() -> None:
 
 
 def beside(target: Path, role: str) -> Path:
-    """A hidden sibling of ``target`` that says what it is for and which process it is of."""
+    """A hidden sibling of ``target`` whose name says what it is for and which process made it."""
     # The suffix stays last, because writers choose a format by it.
     return target.with_name(f".{target.stem}.tacit-{role}-{os.getpid()}-{secrets.token_hex(4)}{target.suffix}")
 
@@ -193,7 +193,7 @@ def _left_behind(target: Path, role: str) -> list[Path]:
 
 
 def _runs(pid: int) -> bool:
-    """Whether another process has this number; in a container the one that was killed may have had our own."""
+    """Whether another process has this number; in a container, a killed one may have had our own."""
     if pid == os.getpid():
         return False
     try:

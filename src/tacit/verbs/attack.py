@@ -35,15 +35,15 @@ def attack(
     """Train adversaries on the original and let them guess the secret from a release.
 
     Families of adversaries are tried. Each learns from two thirds of the original records with their secrets and
-    guesses the secrets of the other, three times round; the worst third is shown. It guesses from the originals
-    (before), from the release (after), and from the release when it was itself trained on released records beside
-    their secrets (retrained), which is the most an adversary can hope for.
-    Beside them an adversary who links knows some true values of a person, has the whole file, looks for the rows that
-    fit, reads the other columns off them and guesses the secret.
+    guesses the secrets of the other third, for each third in turn; the worst third is shown. It guesses from the
+    originals (before), from the release (after), and from the release after training on released records with their
+    secrets (retrained), which is the most an adversary can hope for.
+    For tables there is also an adversary who links: it knows some true values of a person, has the whole file, looks
+    for the rows that fit, reads the other columns off them and guesses the secret.
 
-    Of posts they read words, characters, style, masks and order; of images gradients, pixels, a network, repaired and
-    noised patches, single bits and order; of a table every column, by trees, lines and counts. Images and posts that
-    are released as they were are counted.
+    In posts they read words, characters, style, masks and order; in images gradients, pixels, a network, repaired and
+    noised patches, single bits and order; in vectors every number; in a table every column, by trees, lines and counts.
+    Images, posts and vectors that are released unchanged are counted.
 
     Parameters
     ----------
@@ -52,14 +52,14 @@ def attack(
     against : path or frame
         The original table, folder of images or npz.
     labels : path, optional
-        Of images in a folder: the CSV with their labels.
+        For images in a folder: the CSV with their labels.
     known : column or columns, optional
         What the adversary who links knows about a person. By default all released columns but the one that says most
         about the secret; all released columns are always tried, too.
     group : column, optional
-        Whose each record is. All of one person's stay on one side of every split.
+        Says whose each record is. All records of one person stay on one side of every split.
     without : name or names, optional
-        Families that are switched off: of a table, trees, linear, lookup, linkage.
+        Families to switch off; for a table: trees, linear, lookup, linkage.
     records : int
         Records to work on, evenly spaced over the table.
     random_state : int
@@ -70,7 +70,7 @@ def attack(
     Returns
     -------
     AttackResult or BenchResult
-        Of a table, or of images and posts; ``lost`` says whether the release fails.
+        For a table, or for images, posts and vectors; ``lost`` says whether the release fails.
     """
     asked = release
     if not isinstance(asked, AttackRequest):

@@ -62,10 +62,10 @@ def audit(source: Any, *requests: Request, progress: Progress = silent, **settin
     ----------
     source : path, frame, Table or Question
         CSV, JSON, Excel, Parquet, ORC, Arrow; Stata, SPSS, SAS; a DuckDB or SQLite database, a table of PostgreSQL;
-        several files; pandas, Polars, Arrow or Spark frames. ``open_table`` says it all. A folder of images with
+        several files; pandas, Polars, Arrow or Spark frames. ``open_table`` has the full list. A folder of images with
         ``labels``, or an npz, is audited patch by patch; with ``text`` the words of a column of posts are.
     *requests : Look, Learning
-        Requests that were made already; settings change them.
+        Requests already made; settings change them.
     **settings
         The fields of ``Question``, ``Look`` and ``Learning``: secret, released, drop, known, use, bins, weight,
         keep_id, text, labels, engine, memory, encoding, remote; epsilon, max_loss, scores, shuffles, save_model,
@@ -73,12 +73,12 @@ def audit(source: Any, *requests: Request, progress: Progress = silent, **settin
 
     Returns
     -------
-    AuditResult, ImageAuditResult or TextAuditResult
-        By what was asked about; a ColumnsResult of a table alone.
+    AuditResult, ImageAuditResult, TextAuditResult or VectorAuditResult
+        Depending on the source; for a table without any setting, a ColumnsResult.
 
     Guarantees
     ----------
-    Measures are plug-in: exact for the table as it is, estimates for the population it was drawn from.
+    Measures are plug-in: exact for the table itself, estimates for the population it was drawn from.
     What was learned is an estimate and certifies nothing about a single record.
     If the secret is independent of the release, the verdict is "leak" in at most 5% of tables.
     """

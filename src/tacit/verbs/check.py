@@ -1,4 +1,4 @@
-"""``check``: do tables and releases keep a policy? A gate for data pipelines."""
+"""``check``: do tables and releases meet a policy? A gate for data pipelines."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def check(
     Parameters
     ----------
     source : path, frame, Table, a list of them, or CheckRequest
-        The directory of a release, or its ``certificate.json``; or a table, whose columns that are neither secret nor
-        left out count as released, as they are.
+        The directory of a release, or its ``certificate.json``; or a table: columns that are neither secret nor left
+        out then count as released unchanged.
     policy : path or Policy
-        What must be kept; a path is that of a TOML file.
+        What must be met, or the path of a TOML file that says so.
     against : path or frame, optional
         The original of one release: its claim is then verified, too.
     engine, memory, encoding, remote
@@ -51,16 +51,16 @@ def check(
     Raises
     ------
     ArgumentError
-        If the policy says what no policy says, or lacks what a source needs. A source that cannot be read or counted
-        raises nothing: the verdict is ``error``, and its only line says why.
+        If the policy is not valid, or lacks what a source needs. A source that cannot be read or counted raises
+        nothing: the verdict is ``error``, and its only line says why.
 
     Guarantees
     ----------
-    It passes only if every line does. Of a table: every log-lift of every secret and combination of released columns is
-    within the policy's epsilon, on both sides, and at least ``least`` people share each, counted on all records; a
-    secret that is a number of many values is cut in tenths first, and a note says so. Of a release: what is claimed
-    implies what is asked, and the files are those that were certified; without ``against`` the claim itself is
-    believed.
+    It passes only if every line does. For a table: every log-lift of every secret and combination of released columns
+    is within the policy's epsilon, on both sides, and at least ``least`` people share each, counted on all records; a
+    secret that is a number with many values is cut into tenths first, and a note says so. For a release: the claim
+    implies what the policy asks, and the files are those that were certified; without ``against`` the claim itself is
+    taken on trust.
     """
     asked = source
     if not isinstance(asked, CheckRequest):
@@ -85,7 +85,7 @@ def check(
 
 
 def _checked(source: Any, policy: Policy, asked: CheckRequest, progress: Progress) -> CheckedSource:
-    """One source; if it cannot be read or counted, that is its only line, and nothing of the others is lost."""
+    """One source; if it cannot be read or counted, that is its only line, and the others are still checked."""
     from tacit.release.policy.lines import UNNAMED, CheckedSource, PolicyCheck
 
     try:
@@ -122,7 +122,7 @@ def _judged(source: Any, policy: Policy, asked: CheckRequest, progress: Progress
 def _of_table(
     source: Any, name: str | None, policy: Policy, asked: CheckRequest
 ) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:
-    """What the table would give away, beside the policy."""
+    """What the table would give away, against the policy."""
     if asked.against is not None:
         words = "{against} is for a release, and {name} is a table: leave it out"
         raise ArgumentError(sentence(words, against=Setting("against"), name=name or "this"))
@@ -134,7 +134,7 @@ def _of_table(
 def _of_release(
     folder: Path, policy: Policy, asked: CheckRequest, progress: Progress
 ) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:
-    """What the release claims, beside the policy, and whether it is the one that was certified."""
+    """What the release claims, against the policy, and whether it is the one that was certified."""
     from tacit.release.certificate import read_certificate
     from tacit.release.policy.certificates import checks_of_certificate
     from tacit.verbs.verify import verify
@@ -154,7 +154,7 @@ def _read_so(asked: CheckRequest) -> dict[str, Any]:
 
 
 def _private(folder: Path) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:
-    """Whether what is for the owner alone would go along; a note where it is there, and would not."""
+    """Whether the owner's folder would be shared along with the release; a note if it is there and would not."""
     from tacit.release.directory import PRIVATE, shared_with
     from tacit.release.policy.lines import PolicyCheck
 
@@ -169,7 +169,7 @@ def _private(folder: Path) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:
 
 
 def _claim(seen: VerifyResult, *, verified: bool) -> PolicyCheck:
-    """Whether the release is as it was certified; without the original, except for what takes the original."""
+    """Whether the release is the one certified; without the original, leaving out what needs the original."""
     from tacit.release.checks import RECOMPUTED
     from tacit.release.policy.lines import PolicyCheck
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SAMPLED = 20_000
 EPSILON = 0.5
 
-# A table, a line about it, and what is asked of it by counting and by learning.
+# A table, a line about it, and the settings of its audits by counting and by learning.
 Example = tuple[Path, str, dict[str, Any], dict[str, Any]]
 
 

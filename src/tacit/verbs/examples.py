@@ -1,4 +1,4 @@
-"""Example tables: COMPAS where it is installed, and a sampler that knows its own true leakage."""
+"""Example tables: COMPAS if it is installed, and a sampler that knows its own true leakage."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def compas() -> pa.Table:
     """The 5,278 records of the watchdog paper: race, sex, age, priors, days in jail and decile score.
 
     ProPublica's own filter: screened within 30 days of the arrest, recidivism known, no ordinary traffic offence, a
-    score given; of the two races the paper compares.
+    score given; only the two races the paper compares.
     """
     path = compas_path()
     if path is None:
@@ -46,7 +46,7 @@ def compas() -> pa.Table:
     import pyarrow.compute as pc
     from pyarrow import csv
 
-    # The file names two columns twice; what is needed of them is in the first ones.
+    # Two column names occur twice in the file; the first of each is the one needed.
     header = raw[: raw.index(b"\n")].decode().strip().split(",")
     unique = [name if name not in header[:at] else f"{name}_{at}" for at, name in enumerate(header)]
     table = csv.read_csv(pa.BufferReader(raw), read_options=csv.ReadOptions(column_names=unique, skip_rows=1))
@@ -66,7 +66,7 @@ def compas() -> pa.Table:
 
 @dataclass(frozen=True)
 class Sampler:
-    """A population of which everything is known: each column depends on the secret alone."""
+    """A population about which everything is known: each column depends only on the secret."""
 
     secret: str
     secrets: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The settings of the verbs as keywords, for type checkers. A test holds them against the requests they stand for."""
+"""The settings of the verbs as keywords, for type checkers. A test compares them with the requests they stand for."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Table(_Engine, total=False):
 
 
 class AuditTable(_Table, total=False):
-    """What ``audit`` takes of a table."""
+    """What ``audit`` takes for a table."""
 
     epsilon: float | None
     max_loss: float
@@ -51,7 +51,7 @@ class _Pictures(TypedDict, total=False):
 
 
 class AuditImages(_Pictures, total=False):
-    """What ``audit`` takes of images."""
+    """What ``audit`` takes for images."""
 
     secret: Names
     epsilon: float | None
@@ -60,7 +60,7 @@ class AuditImages(_Pictures, total=False):
 
 
 class AuditVectors(_Engine, total=False):
-    """What ``audit`` takes of vectors."""
+    """What ``audit`` takes for vectors."""
 
     secret: Names
     vector: str
@@ -68,7 +68,7 @@ class AuditVectors(_Engine, total=False):
 
 
 class AuditText(_Engine, total=False):
-    """What ``audit`` takes of posts."""
+    """What ``audit`` takes for posts."""
 
     secret: Names
     epsilon: float | None
@@ -85,7 +85,7 @@ class _Made(TypedDict, total=False):
 
 
 class ProtectTable(_Table, _Made, total=False):
-    """What ``protect`` takes of a table, beside the directory."""
+    """What ``protect`` takes for a table, as well as the directory."""
 
     epsilon_high: float | None
     epsilon_low: float | None
@@ -121,7 +121,7 @@ class _Coded(TypedDict, total=False):
 
 
 class ProtectImages(_Pictures, _Made, _Coded, total=False):
-    """What ``protect`` takes of images."""
+    """What ``protect`` takes for images."""
 
     patch: int | None
     scale: float
@@ -131,13 +131,13 @@ class ProtectImages(_Pictures, _Made, _Coded, total=False):
 
 
 class ProtectVectors(_Engine, _Made, _Coded, total=False):
-    """What ``protect`` takes of vectors."""
+    """What ``protect`` takes for vectors."""
 
     vector: str
 
 
 class ProtectText(_Engine, _Made, _Coded, total=False):
-    """What ``protect`` takes of posts."""
+    """What ``protect`` takes for posts."""
 
     keep_secret: bool
     keep: Names | None
@@ -150,7 +150,7 @@ class ProtectText(_Engine, _Made, _Coded, total=False):
 
 
 class AttackMedia(TypedDict, total=False):
-    """What ``attack`` takes besides: how the original is read, and settings of images and posts."""
+    """What else ``attack`` takes: how the original is read, and settings for images and posts."""
 
     encoding: str | None
     remote: bool

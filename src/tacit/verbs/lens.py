@@ -34,7 +34,7 @@ def lens_of(question: Question, requests: Sequence[Request]) -> Lens:
 
 
 def media_mechanism(lens: Lens, making: Making, coding: Coding, others: Sequence[Request]) -> str | None:
-    """What is done to images or posts: a code, unless another is named or a setting of another is said."""
+    """What is done to images, posts or vectors: a code, unless another mechanism, or a setting of another, is given."""
     estimate = {"images": "noise", "text": "mask", "vectors": "code"}.get(lens)
     wanted = None if making.mechanism == "auto" else making.mechanism
     if estimate is None:

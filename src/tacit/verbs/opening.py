@@ -1,4 +1,4 @@
-"""Sources that are opened once for a whole verb: those elsewhere, and those whose encoding was said."""
+"""Sources that are opened once for a whole verb: remote ones, and those whose encoding was given."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ from typing import Any
 
 from tacit.errors import ArgumentError, Setting, sentence
 from tacit.requests import AttackRequest, CheckRequest, Question, VerifyRequest
-from tacit.tables import open_table
+from tacit.tables import Table, open_table
 from tacit.tables.sources import is_elsewhere
 
 Asked = Question | VerifyRequest | AttackRequest | CheckRequest
 
 
 def opened(source: Any, asked: Asked, *, pinned: bool = False) -> Any:
-    """The source as a table, if it is to be read once; with ``pinned`` in an order that stays.
+    """The source as a table, if it should be read once; with ``pinned``, in a fixed order.
 
-    A file is left to its lens, unless its encoding was said. What is here is not fetched, whatever was said.
+    A file is left to its lens, unless its encoding was given. A local file is never fetched, whatever was asked. A table
+    that was opened before may hold other rows by now, and is counted again.
     """
+    if isinstance(source, Table) and asked.encoding is None:
+        return source.afresh()
     if source is None or (asked.encoding is None and not is_elsewhere(source)):
         return source
     if not isinstance(source, str | Path):

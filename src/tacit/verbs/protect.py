@@ -72,9 +72,9 @@ def protect(
     source : path, frame, Table or Question
         As in ``audit``.
     *requests : Bound, Making, Learning, Ledgered, Coding, PatchNoise, WordMask
-        Requests that were made already; settings change them.
+        Requests already made; settings change them.
     out : path, optional
-        The directory of the release. Without one it is kept for as long as the result: ``frame()`` gives its data,
+        The directory of the release. Without one, the release lives as long as the result: ``frame()`` gives its data,
         ``save(path)`` puts it where you say.
     **settings
         The fields of these requests and of ``Question``; each class says what they mean.
@@ -82,20 +82,21 @@ def protect(
     Returns
     -------
     ProtectResult, CodedProtectResult, ImageProtectResult or TextProtectResult
-        By what was released, and how.
+        Depending on what was released, and how.
 
     Raises
     ------
     NotCertifiedError
         If the rules of an earlier batch do not keep this one within epsilon, the records are too few for the confidence
-        asked, or all releases of the ledger together would pass the budget. Nothing is written then.
+        asked, or all releases of the ledger together would exceed the budget. Nothing is written then.
 
     Guarantees
     ----------
     The directory appears whole or not at all. The certificate's attained epsilon is computed on the joint of
-    secret and output, and the release is written only if it is within what was claimed. Rows whose value is neither
-    merged nor mixed are unchanged and in their place, and every released value is one of the table's. What a
-    single image or post still gives away is not certified.
+    secret and output, and the release is written only if it is within what was claimed. With watchdog, subsets and
+    optimal, rows whose value is neither merged nor mixed are unchanged and in their place, and every released value is
+    one of the table's, or missing where it was suppressed. With noise and masks, what a single image or post still
+    gives away is not certified.
     """
     question, bound, making, learning, ledgered, coding, noise, mask = asked(
         PROTECT, source, requests, settings, verb="protect"

@@ -39,7 +39,7 @@ def verify(
         The original. Without it only the fingerprint and the certificate's own consistency can be checked, and the
         verdict is "not checked".
     labels : path, optional
-        Of a release of images: the labels of the originals, which are part of their fingerprint.
+        For a release of images: the labels of the originals, which are part of their fingerprint.
     engine, memory, encoding, remote
         As in ``audit``.
 
@@ -49,7 +49,7 @@ def verify(
     the original, the words are those that the numbers call for, every row is what the rules make of the original (what
     was drawn is drawn again, with the key that the certificate commits to), and the bound recomputed on the joint of
     secret and output is what was claimed. Without ``private/`` a drawn release is "not checked". ``whole_file`` says
-    whether that is a claim about the whole file, too: what each released value shares with how many people is counted.
+    whether that is a claim about the whole file, too: how many people share each released value is counted.
     """
     asked = release
     if not isinstance(asked, VerifyRequest):
@@ -113,7 +113,7 @@ def _verified(asked: VerifyRequest, progress: Progress) -> VerifyResult:
 
 
 def _name(against: Any) -> str:
-    """What the original is called; of a frame no value is told."""
+    """What the original is called; no value of a frame is shown."""
     if isinstance(against, str):
         return against
     return str(against.name) if isinstance(against, Path | Table) else frame_name(against)

@@ -1,1 +1,1 @@
-"""The page: the verbs in a browser on this machine. Clicks become one request, a worker answers it, and it is shown."""
+"""The page: the verbs in a browser on this machine. Clicks become one request, and a worker's answer is shown."""

@@ -21,7 +21,7 @@ DEFECT = "a defect of Tacit's ({name}): it is in the log of the server; nothing 
 
 
 class Answer(JSONResponse):
-    """Strict JSON whatever comes: infinity is ``"inf"``, and half a character is escaped."""
+    """Strict JSON, always: infinity is ``"inf"``, and half a character is escaped."""
 
     def __init__(self, content: Any, status: int = 200, headers: dict[str, str] | None = None) -> None:
         super().__init__(content, status, headers)
@@ -35,7 +35,7 @@ _STATUS: dict[type[TacitError], int] = {MissingError: 404, TooLargeError: 413, A
 
 
 def refuses(app: FastAPI, wording: Wording) -> None:
-    """Have the application say what it refuses as ``{"message": …, "code": …}``, in these words."""
+    """Make the application answer refusals as ``{"message": …, "code": …}``, in this wording."""
 
     def told(_: Request, error: Exception) -> Answer:
         assert isinstance(error, TacitError)

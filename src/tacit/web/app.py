@@ -19,7 +19,7 @@ from tacit.web.jobs.desk import AT_ONCE, Desk
 from tacit.web.security import Guard, Keys
 from tacit.web.showing import PLACE, pages
 
-# FastAPI would send what is asked, and by whom, wherever the environment says. Nothing leaves the machine.
+# FastAPI can send requests, and who made them, wherever the environment says: all off, nothing leaves the machine.
 _NOTHING_TOLD = ("tracing", "metrics", "logs", "operation_spans", "auto_configure")
 
 
@@ -35,14 +35,14 @@ def application(
 ) -> Guard:
     """The application that serves a folder on a port of this machine.
 
-    ``worker`` are the words of a command that answers the job whose folder it is told on standard input; ``wording``
-    says how settings and commands are spelled. ``at_once`` so many work; with ``spare`` one more waits, so that an
-    answer need not wait for it to load. Jobs that run are stopped when the application ends.
+    ``worker`` is the command line of a process that answers the job whose folder it reads from standard input;
+    ``wording`` says how settings and commands are spelled. At most ``at_once`` workers run; with ``spare`` one more
+    waits, so that an answer need not wait for it to load. Running jobs are stopped when the application ends.
 
     Guarantees
     ----------
     See :class:`tacit.web.security.Guard` for who is answered, and :class:`tacit.web.files.Folder` for what is reached.
-    Nothing is sent but answers to requests.
+    Only answers to requests are sent.
     """
     served = Folder.at(folder)
     desk = Desk(served.hidden / "jobs", served.root, worker, at_once=at_once, spare=spare)

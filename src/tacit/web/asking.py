@@ -1,4 +1,4 @@
-"""What the page can ask: every verb with its fields, read off the requests; so the schema and the command follow."""
+"""What the page can ask: every verb with its fields, taken from the requests, from which schema and command follow."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tacit.requests.levels import Levels
 from tacit.requests.settings import Amount, File, Flag, Kind, Numbers, SettingFacts, default_of
 from tacit.requests.verbs import ATTACK, AUDIT, CHECK, PROTECT, VERIFY
 
-# Called with what the verb is about, its settings and how to tell progress.
+# Called with what the verb is about, its settings and a progress function.
 Run = Callable[[Path, dict[str, Any], Progress], Any]
 
 _OUT = SettingFacts(File(), "Name of the release: a folder that does not exist yet.", ("table", "images", "text"))
 _TEXT = SettingFacts(Kind(), "The post, as you would send it.", ("text",))
 _LIMIT = SettingFacts(Amount(0, 100), "The risk in nats that no post should exceed.", ("text",))
-# What a run writes: it may not stand in the place of anything.
+# What a run writes: it may not replace anything.
 WRITTEN = ("scores", "save_model", "out", "letters")
-# What the ladder takes; its epsilons are its own.
+# The requests that the ladder takes; it chooses its own epsilons.
 _CLIMBED = (Question, Bound, Making)
 
 
@@ -34,7 +34,7 @@ _CLIMBED = (Question, Bound, Making)
 class Askable:
     """A verb as the page asks it: ``subject`` is the field that names what it is about, ``words`` its command.
 
-    ``piped`` is the field that its command reads from standard input, if one is.
+    ``piped`` is the field that its command reads from standard input, if any.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Askable:
 
     @property
     def fields(self) -> dict[str, SettingFacts]:
-        """All that is asked for, the subject first."""
+        """All fields, the subject first."""
         return {self.subject: SettingFacts(File(), self.subject_help, ()), **self.settings}
 
     def schema(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class Askable:
         return {**about, "properties": properties, "required": required, "additionalProperties": False}
 
     def read(self, sent: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of a request in JSON as the verb takes them; what is null was not said."""
+        """The values of a request in JSON as the verb takes them; null means not given."""
         fields = self.fields
         return {name: fields[name].kind.from_json(name, value) for name, value in sent.items() if value is not None}
 

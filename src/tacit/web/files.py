@@ -16,9 +16,9 @@ from tacit.loading import DAMAGE
 
 FileKind = Literal["table", "images", "case", "model", "release", "other"]
 
-# Jobs, and files on their way, are kept here; names that begin with a dot are neither shown nor served.
+# Jobs and unfinished uploads are kept here; names that begin with a dot are neither shown nor served.
 HIDDEN = ".tacit"
-# So deep is looked for files, and so many are listed.
+# How many levels of folders are searched for files, and how many files are listed.
 DEEPEST, MOST_LISTED = 3, 2_000
 _LONGEST_NAME = 200
 _CERTIFICATE, _PRIVATE = "certificate.json", "private"
@@ -30,7 +30,7 @@ class MissingError(TacitError):
 
 
 class TooLargeError(TacitError):
-    """More was sent than is taken."""
+    """More was sent than is accepted."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Folder:
 
     Guarantees
     ----------
-    A name leads nowhere but into the folder: not up, not to a place of its own, not along a link out of it, not to a
-    hidden file, a device or a pipe. A table of a database is named with two colons, as everywhere.
+    A name leads only into the folder: not up, not to an absolute path, not along a link out of it, not to a hidden
+    file, a device or a pipe. A table of a database is named with two colons, as everywhere.
     """
 
     root: Path
@@ -65,7 +65,7 @@ class Folder:
 
     @property
     def hidden(self) -> Path:
-        """Where jobs are kept, for the owner alone."""
+        """Where jobs are kept, for the owner only."""
         place = self.root / HIDDEN
         place.mkdir(mode=0o700, exist_ok=True)
         if place.is_symlink() or not place.is_dir():
@@ -74,7 +74,7 @@ class Folder:
         return place
 
     def place(self, name: str) -> Path:
-        """Where a name leads, whether or not there is something."""
+        """Where a name leads, whether or not anything is there."""
         path = self.root / _checked(name)
         whole = path if os.path.lexists(path) or "::" not in name else self.root / name.rpartition("::")[0]
         if not Path(os.path.realpath(whole)).is_relative_to(self.root):
@@ -84,7 +84,7 @@ class Folder:
         return path
 
     def there(self, name: str) -> Path:
-        """Where a name leads, if there is something."""
+        """Where a name leads; an error if nothing is there."""
         path = self.place(name)
         if not path.exists():
             raise MissingError(f"no file '{name}': check the name")
@@ -156,7 +156,7 @@ def _listable(name: str) -> bool:
 
 
 def _plain(path: Path) -> bool:
-    """Whether it is a file or a folder, at the end of whatever links."""
+    """Whether it is a file or a folder, once links are followed."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -174,7 +174,7 @@ def _folder_kind(path: Path) -> FileKind | None:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """What is in a folder, in order; nothing of one that may not be looked into."""
+    """What is in a folder, in order; nothing if it cannot be read."""
     try:
         return sorted(folder.iterdir())
     except OSError:
@@ -213,7 +213,7 @@ def _is_release(path: Path) -> bool:
 
 
 def _size(folder: Path) -> int:
-    """The bytes of a folder, without what is for the owner alone."""
+    """The bytes of a folder, without what is for the owner only."""
     return sum(path.stat().st_size for path in published(folder))
 
 

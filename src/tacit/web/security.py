@@ -1,7 +1,7 @@
 """Who may ask: this machine's owner, by a token, in a page of ours. Everybody else is refused before anything is read.
 
-The server listens on the loopback address alone. That is not enough: any page in the owner's browser can send requests
-there, under a name of its own (DNS rebinding) too, and so can other users of the machine.
+The server listens only on the loopback address. That is not enough: any page in the owner's browser can send requests
+there, even under a name of its own (DNS rebinding), and so can other users of the machine.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from starlette.types import Message, Receive, Scope, Send
 
 ADDRESS = "127.0.0.1"
-# A request is some settings; files are sent to one place, which counts for itself.
+# A request is a few settings; files are sent to one place, which has its own limit.
 MOST_ASKED = 1 << 20
 UPLOADS = "/api/files"
 READING = ("GET", "HEAD", "OPTIONS")
@@ -34,7 +34,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "font-src 'self'; frame-src 'self'; frame-ancestors 'self'; form-action 'self'; base-uri 'none'"
 )
-# A report has a policy of its own beside this: it is nobody's origin, and only our pages frame it.
+# Added to a report's own policy: its origin is opaque, and only our pages may frame it.
 FRAMED = "sandbox allow-scripts; frame-ancestors 'self'"
 HEADERS = {
     "content-security-policy": POLICY,
@@ -56,7 +56,7 @@ class Keys:
     once: set[str] = field(default_factory=set, repr=False)
 
     def code(self) -> str:
-        """A code that opens the page once, for a browser that is started: other users see how programs are started."""
+        """A code that opens the page once, for the browser's command line, which other users of the machine can see."""
         made = secrets.token_urlsafe(32)
         self.once.add(made)
         return made
@@ -81,13 +81,13 @@ class Guard:
     ----------
     A request reaches the application only if its Host is this server's; if it has the token, or the cookie that the
     token was exchanged for; and, with a cookie, if no other origin made the browser send it. Every answer, refusals
-    too, carries the headers above.
+    included, carries the headers above.
     """
 
     def __init__(self, app: FastAPI, *, keys: Keys, port: int) -> None:
         self.app, self.keys = app, keys
         self.hosts = frozenset(f"{name}:{port}" for name in (ADDRESS, "localhost"))
-        # Cookies are of a machine and not of a port: another server on it has another name.
+        # Cookies belong to a host, not to a port: each server on this machine needs its own name.
         self.cookie = f"tacit-{port}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -107,7 +107,7 @@ class Guard:
         return _refusal(scope, 403, f"this server answers only to {ADDRESS}")
 
     def _exchanged(self, scope: Scope) -> Response | None:
-        """The address with a token becomes a cookie and the same address without it, so that no history keeps it."""
+        """An address with a token becomes a cookie and the same address without it, so that no history keeps it."""
         pairs = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         typed = [value for name, value in pairs if name == "token"]
         if not typed or scope["method"] != "GET":
@@ -140,9 +140,9 @@ class Guard:
         return _same(self.keys.cookie, cookies.get(self.cookie, ""))
 
     def _own(self, method: str, headers: Headers) -> bool:
-        """Whether a request with our cookie comes from our page, or for reading, from the owner's own hand.
+        """Whether a request with our cookie comes from our page or, if it only reads, was opened by the owner.
 
-        SameSite keeps other sites away, but for a browser every port of this machine is the same site.
+        SameSite keeps other sites away, but to a browser every port of this machine is the same site.
         """
         origin, site = headers.get("origin"), headers.get("sec-fetch-site")
         if origin is not None and origin not in {f"http://{host}" for host in self.hosts}:
@@ -161,7 +161,7 @@ def _refusal(scope: Scope, status: int, message: str) -> Response:
 
 
 def _limited(scope: Scope, receive: Receive) -> Receive:
-    """The body of a request, refused as soon as it is more than a request can be."""
+    """The body of a request, refused as soon as it is larger than a request may be."""
     if scope["path"] == UPLOADS:
         return receive
     got = 0

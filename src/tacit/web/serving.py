@@ -12,7 +12,7 @@ from contextlib import suppress
 from tacit.errors import ArgumentError, EngineError, Setting, Wording, sentence
 
 PORT = 8765
-# Where nobody names a port, the next ones are tried.
+# If no port is named and this one is taken, how many are tried.
 _TRIED = 20
 _NEEDED = "the page needs FastAPI and uvicorn: pip install 'tacit[web]'"
 
@@ -30,7 +30,7 @@ def serve(
 
     Guarantees
     ----------
-    The server can be reached from this machine alone.
+    The server can be reached only from this machine.
     """
     try:
         import uvicorn
@@ -57,7 +57,7 @@ def serve(
         address = f"http://{ADDRESS}:{bound}/?token="
         tell(address + keys.token)
         if browser:
-            # A browser in the terminal would be waited for, and wait for the server.
+            # In a thread: a text browser would block this call while it waits for the server.
             threading.Thread(target=webbrowser.open, args=(address + keys.code(),), daemon=True).start()
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listener])

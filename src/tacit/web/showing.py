@@ -1,4 +1,4 @@
-"""The pages: a template of the name in the address. Values are put into them by the browser, as text."""
+"""The pages: a template named by the address. The browser fills in values, as text."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def _environment() -> Environment:
 def pages(folder: Folder) -> APIRouter:
     """A route for every template: ``index.html`` at the root, ``table.html`` at ``/table`` and below it.
 
-    A template is told the name of the page, what stands after it in the address (``subject``), the folder's name and
-    the version. One whose name begins with an underscore is a part of others.
+    A template gets the name of the page, what follows it in the address (``subject``), the folder's name and the
+    version. One whose name begins with an underscore is a part of others.
     """
     router = APIRouter(include_in_schema=False)
 

@@ -1,4 +1,4 @@
-"""Files that come in by the page, and releases that go out by it."""
+"""Files uploaded through the page, and releases downloaded from it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tacit.errors import ArgumentError
 from tacit.tables.writing import os_errors
 from tacit.web.files import Folder, TooLargeError, numbered_names, published, safe_name
 
-# Larger ones are copied into the folder by other means, and appear in the list.
+# Larger files can be copied into the folder by hand, and then appear in the list.
 MOST_UPLOADED = 2 << 30
 
 
@@ -72,11 +72,11 @@ class _Form:
 async def received(
     folder: Folder, content_type: str, stream: AsyncIterator[bytes], *, most: int = MOST_UPLOADED
 ) -> str:
-    """The name under which a file that was sent now stands in the folder.
+    """Save a file that was sent, and return its name in the folder.
 
     Guarantees
     ----------
-    It appears whole or not at all, readable by its owner alone, and in nobody's place: if the name is taken it gets a
+    It appears whole or not at all, readable only by its owner, and replaces nothing: if the name is taken it gets a
     number. No more than ``most`` bytes and what a form adds are read.
     """
     from python_multipart import MultipartParser
@@ -113,7 +113,7 @@ def too_large(most: int = MOST_UPLOADED) -> TooLargeError:
 
 @contextmanager
 def _draft(folder: Folder) -> Iterator[IO[bytes]]:
-    """A hidden file that goes when the block ends, unless it was moved."""
+    """A hidden file that is removed when the block ends, unless it was moved."""
     with os_errors(folder.root), tempfile.NamedTemporaryFile(dir=folder.hidden, prefix="upload-", delete=False) as file:
         try:
             yield file
@@ -125,7 +125,7 @@ def _placed(folder: Folder, draft: Path, name: str) -> str:
     for free in numbered_names(name):
         target = folder.place(free)
         try:
-            # Whoever makes the empty file has the name.
+            # Creating the empty file reserves the name.
             os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except FileExistsError:
             continue
@@ -135,7 +135,7 @@ def _placed(folder: Folder, draft: Path, name: str) -> str:
 
 
 def zipped(folder: Folder, release: Path) -> Path:
-    """A release as one archive, without ``private/``: what may be sent on. Whoever asked removes it."""
+    """A release as one archive, without ``private/``: what may be passed on. The caller removes it."""
     with (
         os_errors(release),
         tempfile.NamedTemporaryFile(dir=folder.hidden, prefix="zip-", delete=False) as file,

@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from scale_samples import all_scales, date_scales, number_scales, parts
 from sizes import many
@@ -16,6 +16,7 @@ from tacit.codes import AnyScale, CategoryScale, DateScale, HierarchyScale, List
 from tacit.codes.scales.calendar import spoken
 from tacit.codes.scales.kinds.beginnings import BeginningScale
 from tacit.codes.scales.nice import centres, sober_mean
+from tacit.codes.scales.reduced import reduced_scale
 from tacit.errors import ArgumentError
 from tacit.release import Damaged, decoded, text_of
 
@@ -191,6 +192,44 @@ def test_both_ends_of_a_run_of_codes_are_told_to_the_same_character(starts, text
     first, _, last = text.replace("*", "0").partition(" to ")
     ends = [first, (last or first[:4] + "9")]
     assert scale.atoms_of(ends).tolist() == [1, 1]
+
+
+def within(text, value):
+    """Whether a value is in a run of codes, by a reader that knows nothing of scales."""
+    for pattern, holds in [
+        (r"before (.+)\*", lambda after: value < after),
+        (r"(.+)\* and before", lambda last: value[: len(last)] <= last),
+        (r"(.+)\* and after", lambda first: value >= first),
+        (r"(.+)\* to before (.+)\*", lambda first, after: first <= value < after),
+        (r"(.+)\* to (.+)\*", lambda first, last: first <= value and value[: len(last)] <= last),
+        (r"(.+)\*", value.startswith),
+    ]:
+        found = re.fullmatch(pattern, text)
+        if found:
+            return holds(*found.groups())
+    return text == "any code"
+
+
+@settings(max_examples=many(40, 2000))
+@given(
+    st.sets(st.text("aAzé09Z", min_size=1, max_size=3), min_size=1, max_size=6),
+    st.lists(st.text("aAzé09Zb'", max_size=4), min_size=1, max_size=20),
+)
+@example({"Na"}, ["NA", "N", "Mé", "Mz", "Na"])
+@example({"I", "I0", "J"}, ["I", "I0"])
+def test_a_stretch_of_texts_is_true_of_every_text_in_it_whatever_its_characters(starts, texts):
+    scale = BeginningScale("name", tuple(sorted(starts)), None, False)
+    runs = [(first, last) for last in range(scale.present) for first in range(last + 1)]
+    told = {run: scale._run(*run) for run in runs}
+    assert len(set(told.values())) == len(runs)
+    for text, atom in zip(texts, scale.atoms_of(texts).tolist(), strict=True):
+        assert all(within(told[first, last], text) for first, last in runs if first <= atom <= last)
+
+
+def test_codes_of_one_length_and_several_patterns_are_told_as_texts_are():
+    scale = PrefixScale("name", ("AA", "BA", "Ba"), None, 2, False)
+    reduced, _ = reduced_scale(scale, np.array([0, 0, 1]))
+    assert of(reduced, 0) == "before Ba*"
 
 
 @pytest.mark.parametrize(("start", "text"), [("I4", "I4* to before J*"), ("I0", "I*"), ("A2", "A2* to I*")])

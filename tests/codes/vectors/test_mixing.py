@@ -16,6 +16,7 @@ def codes(seed: int, count: int = 30, secrets: int = 2) -> tuple[np.ndarray, np.
 
 
 def test_a_channel_keeps_its_rules_and_changes_hardly_more_than_the_least_that_does() -> None:
+    tried = 0
     for seed, secrets in ((0, 2), (1, 3)):
         counts, distances = codes(seed, secrets=secrets)
         sizes = counts.sum(axis=0)
@@ -37,6 +38,8 @@ def test_a_channel_keeps_its_rules_and_changes_hardly_more_than_the_least_that_d
                 b_eq=np.ones(k),
             )
             assert whole.fun - 1e-6 <= (cost * channel).sum() <= 1.02 * whole.fun + 1e-6
+            tried += 1
+    assert tried == 4
 
 
 def test_codes_that_keep_the_rules_stay_and_rules_that_nothing_keeps_give_none() -> None:

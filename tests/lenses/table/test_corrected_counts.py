@@ -133,6 +133,7 @@ def test_sql_knows_numbers_dates_quotes_and_missing_cells(tmp_path: Path) -> Non
         found = corrected_counts(tmp_path / "r", column)
         asked = by_sql(found, tmp_path / "r" / "data.parquet")
         told = [each for each in found.values if math.isfinite(each.standard_error)]
+        assert len(told) > 1
         for each in told:
             expected = (each.records, each.standard_error)
             assert asked.get(each.name, (0.0, 0.0)) == pytest.approx(expected, rel=1e-3, abs=0.05), (column, each.name)

@@ -70,7 +70,7 @@ def test_a_level_of_very_many_values_keeps_nearly_all() -> None:
     assert kept == sorted(kept, reverse=True)
 
 
-def test_of_what_may_be_known_people_are_found_by_that_alone() -> None:
+def test_people_are_found_only_by_the_columns_that_may_be_known() -> None:
     columns = hospital(400)
     asked = ask(Question(pa.table(columns), secret="illness", known=("age", "postcode")), in_cells=True)
     found = effects(asked, [Fix("age"), Fix("ward")])

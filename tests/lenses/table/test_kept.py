@@ -24,7 +24,7 @@ from tacit.lenses.table.kept.keeping import kept_of
 from tacit.lenses.table.kept.levels import read_level, read_levels
 from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.tables import kept_of_tables, rows_entropy
-from tacit.lenses.table.kept.values import ColumnValues, ValueGroups
+from tacit.lenses.table.kept.values import ColumnValues, ValueGroups, distinct_numbers
 from tacit.release.codec import Damaged, decoded, encoded
 from tacit.release.kept import AssociationChange, ColumnKept, InformationKept, ReaderKeeps
 from tacit.report.result import Result
@@ -502,7 +502,7 @@ def test_tables_and_their_samples_say_the_same() -> None:
     assert one == replace(other, information=replace(other.information, kind="exact"))
 
 
-def test_of_a_drawn_release_the_channel_says_what_is_told(tmp_path: Any) -> None:
+def test_the_channel_of_a_drawn_release_says_what_is_told(tmp_path: Any) -> None:
     from tacit import protect
 
     original = open_table(pa.table(clinic(1500)))
@@ -527,7 +527,7 @@ def test_it_is_stored_and_read_strictly(keeps: ReaderKeeps) -> None:
     assert decoded(ReaderKeeps, stored) == keeps
     with pytest.raises(Damaged, match="between 0 and 1"):
         decoded(ReaderKeeps, stored | {"columns": [{"name": "age", "kept": 1.5, "shift": 0.0}]})
-    with pytest.raises(Damaged, match="nothing was looked at"):
+    with pytest.raises(Damaged, match="there is no column, or no row was used"):
         decoded(ReaderKeeps, stored | {"columns": []})
 
 
@@ -556,7 +556,7 @@ def test_the_answer_shows_columns_uses_shares_and_associations(keeps: ReaderKeep
 def test_columns_that_read_the_same_in_every_row_are_named(keeps: ReaderKeeps) -> None:
     blocks = keeping_section(keeps, ["age", "trade"]).blocks
     told = [str(block.text) for block in blocks if isinstance(block, doc.Paragraph)]
-    assert "Not told at all, the same in every row: age, trade. What is kept of them, other columns tell." in told
+    assert "Not told at all, the same in every row: age, trade. What is kept of them comes from other columns." in told
     assert not any("Not told at all" in str(block) for block in keeping_section(keeps).blocks)
 
 
@@ -577,3 +577,9 @@ def test_all_is_kept_where_there_was_nothing_to_keep() -> None:
     assert InformationKept(0.0, 0.0, "exact").share == 1.0
     with pytest.raises(ValueError, match="finite"):
         InformationKept(math.inf, 1.0, "exact")
+
+
+def test_a_date_that_python_cannot_hold_is_refused_in_one_line():
+    column = pa.chunked_array([pa.array([0, 3_700_000], pa.int32()).cast(pa.date32())])
+    with pytest.raises(DataError, match="outside the years 1 to 9999"):
+        distinct_numbers(column)

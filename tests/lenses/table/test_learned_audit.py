@@ -108,6 +108,7 @@ def test_the_riskiest_values_come_first_with_intervals_and_a_column(audited: Aud
         assert value.posterior == pytest.approx(value.prior * math.exp(value.log_lift))
         assert value.says_most == max(value.contributions, key=lambda term: abs(term[1]))[0]
         assert set(value.values) == {"age", "ward", "district", "income"}
+    assert values
     assert {value.says_most for value in values} <= {"ward", "income"}
 
 
@@ -214,7 +215,7 @@ def test_columns_that_were_cut_as_asked_are_not_called_uncut(folder: Path, audit
     assert "(uncut)" in " ".join(to_text(audited, full=True).split())
 
 
-def test_it_is_said_which_model_each_risk_comes_from(audited: AuditResult) -> None:
+def test_each_risk_says_which_model_it_comes_from(audited: AuditResult) -> None:
     told = " ".join(to_text(audited, full=True).split())
     assert "by the final model, which protect uses" in told
     assert "Learned risks are by models that had not seen the record" in told

@@ -144,7 +144,7 @@ def test_what_values_say_is_learned_as_the_slow_learner_learns_it(seed, columns,
     assert lifts @ prior == pytest.approx(np.ones(6))
 
 
-def test_of_what_was_never_seen_nothing_is_believed():
+def test_nothing_is_believed_of_values_never_seen():
     prior = np.array([0.25, 0.75])
     assert lifts_of(np.array([[-1], [7]]), np.array([[0], [0]]), np.array([0, 0]), prior) == pytest.approx(1.0)
 

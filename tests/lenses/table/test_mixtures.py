@@ -247,10 +247,10 @@ def test_a_channel_that_was_edited_is_found_out(release: Path, folder: Path) -> 
         ({"attained_delta": 0.1}, "delta"),
         ({"breach_share": 0.1}, "records that breach epsilon"),
         ({"epsilon_low": 0.5}, "rules belong to the certificate"),
+        ({"mechanism": {"records_merged": 0.01}}, "records mixed"),
         ({"assumptions": []}, "assumptions"),
         ({"randomness": "None: the mechanism is deterministic."}, "randomness"),
         ({"utility": {"column_shift": 0.0}}, "what is kept and merged"),
-        ({"mechanism": {"records_merged": 0.01}}, "records mixed"),
         # This one and the next are not computed again: only what cannot be is found out.
         ({"mechanism": {"loss_bound": 0.9}}, "what is kept and merged"),
         ({"mechanism": {"watchdog_nmil": 0.001}}, "what is kept and merged"),

@@ -20,6 +20,7 @@ from tacit import ArgumentError, NotCertifiedError, SourceError, audit, protect,
 from tacit.cli.commands import tacit as command
 from tacit.cli.wording import COMMAND_LINE
 from tacit.release import ReleaseDraft
+from tacit.tables import count, open_table
 
 RELEASED = ["age", "ward", "district"]
 
@@ -579,3 +580,14 @@ def test_where_hardly_anything_comes_through_the_column_to_leave_out_is_named() 
     table = pa.table({"s": secret, "telling": telling, "plain": ["x"] * 400})
     made = protect(table, secret="s", epsilon=0.3, mechanism="watchdog", random_state=0)
     assert "Leaving out column 'telling' makes 100.0% of the records safe" in str(made.diagnosis)
+
+
+def test_a_table_that_was_counted_before_its_frame_was_written_to_in_place_is_counted_again(tmp_path: Path) -> None:
+    secret, told = np.repeat([0, 1], 100), np.tile([0, 1], 100)
+    table = open_table(pa.table({"secret": secret, "told": told}))
+    count(table, ["secret", "told"])
+    told[:] = secret
+    release = protect(table, secret="secret", epsilon=0.5, mechanism="watchdog", out=tmp_path / "release")
+    written = pq.read_table(tmp_path / "release" / release.certificate.output.file)
+    assert release.certificate.mechanism.values_merged == 2
+    assert written.column("told").to_pylist() != secret.tolist()

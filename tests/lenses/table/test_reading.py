@@ -135,7 +135,7 @@ def test_a_thin_tail_is_that_of_waiting_times_and_a_thick_one_that_of_incomes(fa
     assert tail_means(edges, incomes, 10.0) == (5.0, 5.0)
 
 
-def test_of_a_group_that_no_row_says_there_is_no_mean() -> None:
+def test_a_group_that_no_row_names_has_no_mean() -> None:
     table, made = released()
     found = {each.name: each for each in read(made).means("age", by="ward", between=(0, 110))}
     for name, each in found.items():

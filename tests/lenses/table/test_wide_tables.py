@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -12,12 +14,15 @@ from tacit.codes.scales import looking
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.kinds.beginnings import BeginningScale
+from tacit.document import silent
 from tacit.errors import DataError
 from tacit.lenses.table import audit as table_audit
 from tacit.lenses.table.findings import column_groups
 from tacit.lenses.table.ladder import suggesting
 from tacit.lenses.table.ladder.guessing import Guesser, guessed_by, most_records
+from tacit.lenses.table.question import ask
 from tacit.lift import shuffles
+from tacit.requests import Look, Question
 from tacit.tables import counting, open_table
 from tacit.tables.symbols import Symbols, in_order
 
@@ -104,13 +109,25 @@ def test_a_table_of_too_many_combinations_is_measured_on_some_records_and_says_s
     )
     result = tacit.audit(table, secret="secret")
     assert result.answer is not None
-    assert "risks and measures are of 400 of 2,000 records" in result.answer.basis
+    assert "more combinations of values than can be counted one by one (1,000): risks" in result.answer.basis
+    assert re.search(r"measures are of (39\d|40\d) of 2,000 records", result.answer.basis)
     assert result.source.records == sum(int(each.weight) for each in result.secrets) == 2_000
     assert result.found is not None
     assert result.found.sets[0].sizes.people == 2_000
     assert result.found.sets[0].sizes.unique == 1_998
     with pytest.raises(DataError, match="more than 1,000 combinations"):
         tacit.audit(table, secret="secret", scores=tmp_path / "scores.csv")
+
+
+def test_cases_and_controls_that_take_turns_are_both_looked_at(monkeypatch) -> None:
+    monkeypatch.setattr(counting, "MAX_CELLS", 600)
+    monkeypatch.setattr(table_audit, "MAX_CELLS", 600)
+    secret, codes = ["case", "control"] * 200, [f"{at // 2:05d}" for at in range(400)]
+    marker = ["high" if each == "case" else "low" for each in secret]
+    asked = ask(Question(pa.table({"secret": secret, "code": codes, "marker": marker}), secret="secret"))
+    found, told = table_audit._counted(asked, Look(), silent)
+    assert told.startswith("There are more pairs of a secret and a released value than can be counted one by one (600)")
+    assert found.joint.prior == pytest.approx([0.5, 0.5], abs=0.02)
 
 
 def test_very_many_texts_are_told_in_stretches_of_their_order(monkeypatch) -> None:

@@ -230,7 +230,7 @@ def test_three_secrets_and_a_missing_text_are_read() -> None:
         ({"text": [""] * 600}, {}, DataError, "are empty or hold no word"),
         ({"text": ["?!"] * 600}, {}, DataError, "are empty or hold no word"),
         ({"party": ["L"] * 600}, {}, DataError, "the single value 'L'"),
-        ({"text": list(range(600))}, {}, DataError, "holds number, not text: name another; of text are: place"),
+        ({"text": list(range(600))}, {}, DataError, "holds number, not text: name another; columns of text: place"),
         ({"party": [str(k % 60) for k in range(600)]}, {}, DataError, "has 60 values"),
         ({"party": ["L"] * 599 + ["R"]}, {}, DataError, "'R' has 1 different post"),
         ({}, {"text": "txt"}, ColumnError, "did you mean 'text'"),

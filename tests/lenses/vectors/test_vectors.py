@@ -53,6 +53,17 @@ def test_what_no_straight_line_reads_is_found_by_trees(tmp_path) -> None:
 def test_vectors_that_tell_nothing_are_not_called_a_leak(tmp_path) -> None:
     found = tacit.audit(in_parquet(tmp_path / "v.parquet", told=0.0, n=600), vector="emb", secret="gender")
     assert found.verdict == "no leak detected"
+    assert found.largest_risk == 0.0
+
+
+@pytest.mark.parametrize("length", [12, 60])
+def test_too_few_vectors_are_not_said_to_hold_no_leak(tmp_path, length) -> None:
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "v.npz", emb=rng.normal(size=(16, length)), gender=np.arange(16) % 2)
+    found = tacit.audit(tmp_path / "v.npz", vector="emb", secret="gender")
+    assert found.verdict == "cannot tell"
+    assert found.largest_risk == float("inf")
+    assert found.headline.startswith("Cannot tell")
 
 
 @pytest.mark.parametrize("format", few(["parquet", "npz", "npy"]))

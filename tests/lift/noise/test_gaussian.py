@@ -99,7 +99,7 @@ def test_what_cannot_be_is_refused(wrong):
         gaussian_scale(0.5, -0.1, 1)
 
 
-def test_of_discrete_pairs_it_is_the_best_event():
+def test_for_discrete_pairs_it_is_the_best_event():
     for p, q, epsilon in pairs(30, size=5):
         events = chain.from_iterable(combinations(range(5), k) for k in range(6))
         best = max(p[list(event)].sum() - np.exp(epsilon) * q[list(event)].sum() for event in events)

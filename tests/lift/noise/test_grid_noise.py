@@ -134,7 +134,7 @@ def test_rounding_a_gaussian_never_tells_more_than_the_gaussian():
                 assert noise.delta(epsilon, steps * step, on_grid=True, dimensions=4) == pytest.approx(plain, abs=1e-13)
 
 
-def test_of_vectors_no_shift_within_the_diameter_passes_delta():
+def test_for_vectors_no_shift_within_the_diameter_passes_delta():
     noise, epsilon = GridGaussian(1.0, step=0.25), 0.5
     shares = noise.counts / float(WORD)
 

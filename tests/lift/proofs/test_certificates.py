@@ -134,7 +134,7 @@ def test_with_an_unknown_prior_the_belief_has_nine_tenths_of_beta():
     assert false / runs > 0.7 * BETA
 
 
-def test_of_a_common_value_the_inside_has_forty_five_hundredths_of_beta():
+def test_the_inside_of_a_common_value_has_forty_five_hundredths_of_beta():
     matrix, runs = population(belief=0.5, prior=0.2, share=1e-5), 4_000
     tables = samples(matrix, n=10**8, runs=runs, seed=3)
     false = (certified(tables, common=np.ones((1, 1, 2), dtype=bool)) < epsilon_of(matrix)).sum()

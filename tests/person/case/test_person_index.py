@@ -121,15 +121,6 @@ def test_it_is_found_however_the_case_is_called(case: Path, monkeypatch: pytest.
     assert answer(Path("case.yaml")) == first
 
 
-def test_a_case_may_want_none_and_few_records_are_not_kept(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wide, "MANY", 4)
-    answer(case)
-    monkeypatch.setattr(wide, "MANY", 1)
-    case.write_text(f"{CASE}index: false\n")
-    answer(case)
-    assert not (case.parent / ".tacit").exists()
-
-
 def test_where_nothing_can_be_written_nothing_is_kept(case: Path) -> None:
     (case.parent / ".tacit").write_text("a file in the way")
     assert answer(case)

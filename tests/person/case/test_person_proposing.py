@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from excel_files import Cell, write_workbook
 from tacit.cli.commands import tacit as command
-from tacit.errors import ArgumentError, SourceError
+from tacit.errors import ArgumentError, DataError, SourceError
 from tacit.person import person_audit, person_init
 from tacit.person.case.proposing import proposed
 
@@ -51,7 +51,7 @@ def filled_in(case: Path) -> None:
 def test_a_folder_is_a_case_as_soon_as_the_person_is_filled_in(folder: Path, tmp_path: Path) -> None:
     (case,) = person_init(tmp_path / "mine", source=folder)
     assert stat.S_IMODE(case.stat().st_mode) == 0o600
-    with pytest.raises(Exception, match="has no 'person'"):
+    with pytest.raises(DataError, match="has no 'person'"):
         person_audit(case)
     filled_in(case)
     found = person_audit(case)

@@ -127,7 +127,7 @@ def test_two_columns_of_one_label_and_value_are_one_attribute(tmp_path: Path) ->
     assert held(found) == [{("phone", "007"): 1.0}, {("phone", "007"): 1.0, ("phone", "008"): 1.0}]
 
 
-def test_of_what_is_said_twice_the_better_confidence_counts(tmp_path: Path) -> None:
+def test_what_is_said_twice_counts_with_the_better_confidence(tmp_path: Path) -> None:
     features = [{"PHONE_NUMBER": "7"}, {"PHONE_NUMBER": "7"}]
     write(tmp_path, "f.jsonl", json.dumps({"RECORD_ID": "1", "FEATURES": features, "MOBILE": "7"}))
     found = evidence(tmp_path, {"name": "f", "path": "f.jsonl", "features": True, "map": {"MOBILE": "phone"}})

@@ -65,7 +65,7 @@ def test_records_with_a_mistake_are_found_without_any_rule() -> None:
     assert abs(pairs.probability.mean() - right.mean()) < 0.1
 
 
-def test_of_very_many_records_those_near_a_person_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_among_very_many_records_those_near_a_person_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     held, true = people(random.Random(3), 3_000, 900)
     monkeypatch.setattr(model, "MOST_WHOLE", 1_000)
     monkeypatch.setattr(model, "FITTED_RECORDS", 1_500)
@@ -240,5 +240,6 @@ def test_no_adversary_of_the_ladder_is_weaker_than_the_one_before(seed: int, tmp
         "pid,name,email,phone,dob,city\n1,Alice Archer,alice@x.example,+44 20 7946 0018,1984-03-12,Ambleford\n"
     )
     everybody.write_text(f"{case.read_text()}population: {{references: people.csv, person: pid}}\n")
-    for rung, told in zip(rungs, tacit.person_population(everybody).rungs, strict=False):
+    # The last adversary knows the person of the case, and is not asked of everybody.
+    for rung, told in zip(rungs[:-1], tacit.person_population(everybody).rungs, strict=True):
         assert told.quantiles["100%"] == pytest.approx(rung.leakage, abs=1e-9), rung.adversary

@@ -296,7 +296,7 @@ def test_generalising_cuts_wild_cards_and_leaves_ranges() -> None:
     assert facts(held) == {("zip", value) for value in ("1***", "***", "≥50", "[20-30)", "{12,13}")}
 
 
-def test_of_several_patterns_the_narrowest_is_taken_and_what_none_covers_stays() -> None:
+def test_the_narrowest_of_several_patterns_is_taken_and_what_none_covers_stays() -> None:
     records = [record(zip="1** 11* 2**"), record(zip="111"), record(zip="122"), record(zip="333")]
     held = Generalise("zip").apply(records, Labels())
     assert [facts(each) for each in held[1:]] == [{("zip", "11*")}, {("zip", "1**")}, {("zip", "333")}]
@@ -455,7 +455,7 @@ def test_who_keeps_the_originals_keeps_them_as_they_were_before_a_wrong_correcti
     assert (facts(kept.record), kept.members) == ({("dob", "1990")}, (0,))
 
 
-def test_of_equal_leakages_the_cluster_with_fewest_records_wins() -> None:
+def test_among_equal_leakages_the_cluster_with_fewest_records_wins() -> None:
     records = [record(name="ann", id="1"), record(name="ann", id="1"), record(name="ann", mail="2")]
     truth = Reference([("name", "ann")])
     for order, winner in ((records, 2), (records[::-1], 0)):

@@ -484,7 +484,7 @@ def test_for_base_components_the_link_lies_within_one_base_record() -> None:
     assert plan.after["parts"] == pytest.approx(plan.predicted["parts"])
 
 
-def test_of_many_clusters_those_left_out_of_the_search_cost_little(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clusters_left_out_of_a_large_search_cost_little(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(12)
     records = [Record([("name", "true"), ("card", "true"), ("zip", "1", 0.5)]), Record([("email", "true")])]
     for number in range(150):

@@ -285,6 +285,7 @@ def test_the_papers_dip_for_a_name():
     assert set(found.record.confidences) == {("N", "Alice"), ("P", "123"), ("C", "999")}
     assert found.members == (0, 1)
     assert found.leakage == pytest.approx(6 / 7)
+    assert found.links
     assert {frozenset((link.left, link.right)) for link in found.links} <= {
         frozenset(p) for p in [(0, 1), (0, 3), (1, 3)]
     }
@@ -407,7 +408,7 @@ def test_nobody_is_asked_to_remove_the_junk_that_protects():
     assert plan_removals(records, person, keeps).sources[-1].contribution == pytest.approx(0.0, abs=1e-12)
 
 
-def test_of_two_removals_that_do_the_same_the_cheaper_is_asked_for():
+def test_the_cheaper_of_two_removals_that_do_the_same_is_asked_for():
     records = [Record([("E", "1"), ("N", "1")], source="dear"), Record([("E", "1"), ("P", "1")], source="cheap")]
     person = Reference([("E", "1"), ("N", "1"), ("P", "1")])
     offers = {"dear": Offer(3.0), "cheap": Offer(1.0)}
@@ -494,7 +495,7 @@ def test_bad_removals_are_refused():
         plan_removals(SHOP, ALICE, at_most=-1)
 
 
-def test_of_releases_that_leak_as_little_the_one_that_gives_out_least_is_chosen() -> None:
+def test_among_releases_that_leak_as_little_the_one_that_gives_out_least_is_chosen() -> None:
     reference = Reference([("name", "a"), ("card", "1")])
     known = [Record([("name", "a"), ("card", "1")])]
     all_of_it, nothing = Record([("name", "a"), ("card", "1")]), Record([])

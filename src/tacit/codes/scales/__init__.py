@@ -1,1 +1,1 @@
-"""Scales: the levels at which a column may be told. One file a kind; found by themselves, readable, changeable."""
+"""Scales: the levels at which a column may be told. One file per kind; found automatically, readable, changeable."""

@@ -63,7 +63,7 @@ def _starts(moment: dt.datetime, unit: Unit) -> bool:
 
 
 def _grain(*moments: dt.datetime) -> Unit:
-    """The coarsest unit at whose starts all the moments lie; hours and weeks are told by days."""
+    """The coarsest of year, month and day at whose starts all the moments lie; otherwise the hour."""
     return next((unit for unit in ("year", "month", "day") if all(_starts(each, unit) for each in moments)), "hour")
 
 
@@ -110,7 +110,7 @@ _QUARTERS = ("first", "second", "third", "fourth")
 
 
 def spoken(level: str) -> str:
-    """The name of a stretch as a person writes it: "December 2023 or later"; anything else as it is.
+    """The name of a stretch as a person writes it: "December 2023 or later"; anything else is unchanged.
 
     Releases have the names of :func:`stretch`, which sort and can be read by machines; this is for answers.
     """

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 def atoms_table(table: Table, scales: Sequence[Scale]) -> Table:
-    """The table with the column of each scale replaced by the number of its atom; the rest is left alone.
+    """The table with the column of each scale replaced by the number of its atom; the rest is unchanged.
 
     Guarantees
     ----------
     Nothing is read yet. Rows, their order and all other columns stay. The number is that of :meth:`Scale.atoms_of`:
-    -1 for a value that the scale cannot place, such as a category it does not know or text that is no number.
+    -1 for a value that the scale cannot place, such as a category it does not know or text that is not a number.
     """
     by_name = {scale.column: scale for scale in scales}
     if len(by_name) < len(scales):
@@ -53,7 +53,7 @@ def atoms_table(table: Table, scales: Sequence[Scale]) -> Table:
 
 
 def _encoded(table: Table, rows: Any, placed: Mapping[str, tuple[Column, Scale]]) -> Any:
-    """The rows with columns under plain names replaced by atoms; all columns go together, for deep plans are slow."""
+    """The rows with columns under plain names replaced by atoms, all at once, because deep plans are slow."""
     first = [each for name, (column, scale) in placed.items() for each in _readings(name, column, scale)]
     rows = rows.with_columns(*first) if first else rows
     dates, edges, lists = {}, {}, {}
@@ -64,7 +64,7 @@ def _encoded(table: Table, rows: Any, placed: Mapping[str, tuple[Column, Scale]]
             edges[name] = np.array(scale.edges)
         elif isinstance(scale, ListedScale):
             values = scale.symbols.levels[0][: len(scale.values)]
-            # Where any value has an atom, missing is looked up even if it has none.
+            # Where every value has an atom, missing must be looked up even if it has none.
             lists[name] = (*values, *([None] * (scale.has_missing or _with_others(scale))))
     rows = _as_floats(with_numbers(rows, dates), [name for name in dates if name in edges])
     rows = table.engine.stepped(rows, edges) if edges else rows
@@ -81,7 +81,7 @@ def _readings(name: str, column: Column, scale: Scale) -> Iterator[nw.Expr]:
     if isinstance(scale, NumberScale):
         yield as_number(name, column).alias(name)
     if isinstance(scale, NumberScale | DateScale | StretchScale) and column.dtype == "String":
-        # What is neither missing nor read is told apart before the text is gone.
+        # Text that is neither missing nor readable must be noted before the text is replaced.
         blank = MISSING if isinstance(scale, NumberScale) else BLANK
         yield (~value.str.contains(blank)).alias(_said(name))
     text = value if column.dtype == "String" else value.cast(nw.String)
@@ -93,7 +93,7 @@ def _readings(name: str, column: Column, scale: Scale) -> Iterator[nw.Expr]:
 
 
 def _as_floats(rows: Any, names: Sequence[str]) -> Any:
-    """The rows with numbers of units as the engine steps through them."""
+    """The rows with numbers of units as floats, as the engine's steps need them."""
     import narwhals as nw
 
     return rows.with_columns(*(nw.col(name).cast(nw.Float64) for name in names)) if names else rows

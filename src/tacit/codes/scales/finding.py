@@ -1,4 +1,4 @@
-"""Find the scale of every column, by itself or as was wished."""
+"""Find the scale of every column, automatically or as asked."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ from tacit.tables.table import Table
 # Fewer codes than this are told one by one; more categories than this are told in the order of the alphabet.
 FEW_CODES = 6
 MOST_CATEGORIES = 100
-# Texts with too many values to list them are told in so many stretches of their order at most.
+# Texts with too many values to list are told in at most this many stretches of their order.
 MOST_BEGINNINGS = 256
 _NUMBER = re.compile(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}|{MISSING}")
-# 007 is a code: its noughts would be lost in a number.
+# 007 is a code: as a number it would lose its zeros.
 _NOUGHT = re.compile("0[0-9]")
 _CODE_NAMES = re.compile(r"zip|post(al)?_?code|^plz|^icd|^nace|^isco|^naics", re.IGNORECASE)
 
@@ -72,7 +72,7 @@ class _Codes:
 
 @dataclass(frozen=True)
 class _Values:
-    """Whatever the values turn out to be, or each as it is."""
+    """Whatever the values turn out to be, or each value on its own."""
 
     as_they_are: bool = False
 
@@ -115,9 +115,9 @@ def find_scales(
     bins : mapping, optional
         Column to edges, or to a number of groups of equal size.
     least : int
-        The fewest records that will share a cell. No end of a scale that is found tells the number of fewer of them.
+        The fewest records that will share a cell. The ends of a scale reveal no number that fewer records have.
     beside : sequence of str
-        Columns that will be counted beside these: where combinations seem few, they are counted now, once for all.
+        Columns that will be counted with these: if combinations seem few, they are counted now, once and for all.
 
     Guarantees
     ----------
@@ -164,9 +164,10 @@ def find_scales(
 
 
 def beginnings(name: str, texts: Sequence[str], missing: bool) -> BeginningScale:
-    """Very many texts in stretches of their order, each with about as many of the texts that were looked at.
+    """Very many texts in stretches of their order, each with about equally many of the sampled texts.
 
-    A stretch begins at the shortest beginning near by, and at no whole text: that may be somebody's.
+    A stretch begins at the shortest beginning nearby, and never at one of the sampled texts as a whole: it may be
+    somebody's.
     """
     ordered = sorted(texts)
     ends = np.linspace(0, len(ordered), 2 * MOST_BEGINNINGS + 1).astype(int)[1:-1]
@@ -178,7 +179,7 @@ def beginnings(name: str, texts: Sequence[str], missing: bool) -> BeginningScale
 
 
 def _refuse_inexact(column: Column, found: NumberEnds) -> None:
-    """Ranges are between floats: numbers that a float cannot hold might stand in a range that is not theirs."""
+    """Ranges are between floats: numbers that a float cannot hold might fall into the wrong range."""
     ends = [abs(end) for end in (found.low, found.high) if math.isfinite(end)]
     if column.dtype.startswith("Float") or max(ends, default=0.0) < EXACT:
         return
@@ -198,7 +199,7 @@ def _layout(plan: Plan) -> Layout | None:
 
 
 def _plan(column: Column, wish: Any, texts: Sequence[str]) -> Plan:
-    """What the column is taken for."""
+    """How the column is to be read."""
     if isinstance(wish, NumberWish):
         return _Numbers(wish)
     if isinstance(wish, int | float):
@@ -220,7 +221,7 @@ def _plan(column: Column, wish: Any, texts: Sequence[str]) -> Plan:
 
 
 def _refuse_dates(column: Column) -> None:
-    """Every day or moment by itself would be named in the levels that are published."""
+    """Each day or moment on its own would be named in the published levels."""
     if column.dtype == "Date" or column.dtype.startswith("Datetime"):
         words = "column '{name}' holds dates, which are written in stretches, not one by one: choose {day} or coarser"
         raise ArgumentError(sentence(words, name=column.name, day=Setting("levels", {column.name: "day"})))
@@ -259,7 +260,7 @@ def _are_numbers(column: Column, texts: Sequence[str]) -> bool:
     if not digits or sizes == {1}:
         return True
     years = all("1800" <= text <= "2200" for text in texts) and sizes == {4}
-    # A text column of a typed table was made text by somebody; in a CSV all is text.
+    # In a typed table, somebody chose to make the column text; in a CSV everything is text.
     made_text = column.kind == "text" and min(sizes) > 2 and not years
     return not (made_text or (_CODE_NAMES.search(column.name) and not years))
 
@@ -288,7 +289,7 @@ def _listed(table: Table, name: str, plan: Plan, facts: TextFacts | None) -> Sca
 
 
 def _as_they_are(name: str, facts: TextFacts, texts: Sequence[str]) -> Scale:
-    """Each value an atom: numbers, whatever their type, in their order, and other texts in none."""
+    """Each value is an atom: numbers, whatever their type, in order, and other texts without one."""
     numbers = bool(texts) and all(_NUMBER.fullmatch(text) for text in texts)
     ordered = sorted(texts, key=lambda text: (number_of(text), text)) if numbers else facts.values
     type_, values = listed_values(ordered, name)

@@ -18,8 +18,8 @@ def fitted_scales(table: Table, scales: Sequence[Scale]) -> tuple[Scale, ...]:
 
     Guarantees
     ----------
-    The atoms stay, and every value keeps its atom. An end that the table passes is no longer told: "80 to 90" becomes
-    "80 and over". Numbers that are not whole any more are told as "80 to under 90".
+    The atoms stay, and every value keeps its atom. An end that the table exceeds is no longer told: "80 to 90" becomes
+    "80 and over". Numbers that are no longer all whole are told as "80 to under 90".
     """
     numbers = {scale.column: None for scale in scales if isinstance(scale, NumberScale)}
     dates = {scale.column: scale.layout for scale in scales if isinstance(scale, DateScale)}

@@ -1,4 +1,4 @@
-"""A look at a table before its scales are made: a sample of its numbers and dates, their ends, its texts' values."""
+"""A look at a table before its scales are made: samples of numbers and dates, their ends, and the values of texts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SAMPLE_ROWS = 200_000
-# More values than this are no categories, and nobody could read their groups.
+# More values than this are not categories, and nobody could read their groups.
 MOST_VALUES = 200_000
 FEW_VALUES = 1000
 
@@ -40,7 +40,7 @@ class NumberEnds:
 
 @dataclass(frozen=True, eq=False)
 class TextFacts:
-    """The values of a column but missing, sorted; whether some are missing; how long codes are, if all are alike."""
+    """The sorted values of a column; whether some are missing; the length of codes, if all are equally long."""
 
     values: tuple[Any, ...]
     missing: bool
@@ -54,11 +54,11 @@ def number_ends(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str,
     ----------
     Text that is neither missing nor a number (a date of the layout) is a DataError, never left out.
     """
-    found = dict[str, NumberEnds]()
-    # To understand a question takes an engine as long as the square of its columns.
+    ends = dict[str, NumberEnds]()
+    # The time an engine takes to plan a query grows with the square of its columns.
     for names in batched(layouts, WIDE):
-        found |= _ends_of(table, {name: layouts[name] for name in names})
-    return found
+        ends |= _ends_of(table, {name: layouts[name] for name in names})
+    return ends
 
 
 def _ends_of(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str, NumberEnds]:
@@ -80,7 +80,7 @@ def _ends_of(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str, Nu
 
 
 def _numbered(rows: Any, columns: Mapping[str, tuple[Column, Layout | None]]) -> Any:
-    """The rows with columns as floats, and beside each what it was: the text if it is neither missing nor blank."""
+    """The rows with columns as floats, and with each what it was before: its text, if neither missing nor blank."""
     import narwhals as nw
 
     beside = []
@@ -96,7 +96,7 @@ def _numbered(rows: Any, columns: Mapping[str, tuple[Column, Layout | None]]) ->
 
 
 def _questions(name: str, column: Column, layout: Layout | None) -> list[Any]:
-    """The ends of a column and whether it has missing, broken or wrong values; no more than its type leaves open."""
+    """The ends of a column, and whether it has missing, fractional or wrong values, where its type leaves that open."""
     import narwhals as nw
 
     value, was = nw.col(name), nw.col(f"{name}_was")
@@ -157,14 +157,14 @@ def sampled_numbers(column: pa.ChunkedArray, layout: Layout | None) -> NDArray[n
 
 
 def many_values(table: Table, columns: Sequence[str], sample: pa.Table) -> list[str]:
-    """The columns with too many values to list them; a sample with few of them saves a look at all."""
+    """The columns with too many values to list; one with few values in the sample need not be counted."""
     doubtful = [column for column in columns if len(sample.column(column).unique()) > FEW_VALUES]
     counted = distinct_counts(table, doubtful) if doubtful else {}
     return [column for column, different in counted.items() if different > MOST_VALUES]
 
 
 def text_facts(table: Table, columns: Sequence[str], sample: pa.Table) -> dict[str, TextFacts]:
-    """The different values of columns. A sample of all rows, which a small table has, saves the counting."""
+    """The different values of columns. If the sample is the whole table, it saves the counting."""
     if sample.num_rows == table.row_count():
         return {column: _facts(encoded(sample.column(column), column, table[column].order)[0]) for column in columns}
     return {column: _counted(table, column) for column in columns}

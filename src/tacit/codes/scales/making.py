@@ -1,4 +1,4 @@
-"""Scales of numbers and dates from what was seen of a column, and what was wished for."""
+"""Scales of numbers and dates, from what was seen of a column and what was asked for."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from tacit.codes.scales.nice import Numbers, centres, nice_edges
 from tacit.codes.scales.scale import Scale
 from tacit.errors import ArgumentError, Setting, sentence
 
-# More steps than this are no levels.
+# The most steps of a scale.
 MOST_STEPS = 4096
-# Years outside are put in for "never" or "unknown"; the calendar of a scale does not stretch to them.
+# Years outside these stand for "never" or "unknown"; the calendar of a scale does not extend to them.
 SENSIBLE_YEARS = (1600, 2200)
 
 
@@ -41,8 +41,8 @@ def nothing_seen(column: str, missing: bool) -> CategoryScale:
 def number_scale(column: str, sample: Numbers, ends: NumberEnds, wish: NumberWish, *, least: int) -> Scale:
     """A scale of numbers.
 
-    An end is told in the texts if at least ``least`` records of the sample stand on it; otherwise it would tell the
-    value of a few people, and is left open.
+    An end is told in the texts if at least ``least`` records of the sample have it; otherwise it would reveal the value
+    of a few people, and is left open.
     """
     if np.isnan(ends.low):
         return nothing_seen(column, ends.missing)
@@ -50,7 +50,7 @@ def number_scale(column: str, sample: Numbers, ends: NumberEnds, wish: NumberWis
     whole = ends.whole and bool((edges == np.floor(edges)).all()) and float(abs(edges).max(initial=0)) < EXACT
     low, high = (_popular(sample, end, least) for end in (ends.low, ends.high))
     if wish.step is not None and whole:
-        # The ends of a step tell nobody's value.
+        # The ends of a step reveal nobody's value.
         low = float(np.floor(ends.low / wish.step) * wish.step)
         high = float((np.floor(ends.high / wish.step) + 1) * wish.step) - 1
     if len(edges):
@@ -94,8 +94,8 @@ def date_scale(
 ) -> Scale:
     """A scale of dates, from moments as numbers of hours.
 
-    The calendar is rounded outwards (to months where days are told), so that its ends are nobody's dates; a few dates
-    far away do not stretch it, and fall into one atom more, which is open, before or after it.
+    The calendar is rounded outwards (to months where days are told), so that its ends are nobody's dates. A few dates
+    far away do not extend it: they fall into one more atom before or after it, which is open.
     """
     if np.isnan(ends.low):
         return nothing_seen(column, ends.missing)
@@ -111,7 +111,7 @@ def date_scale(
 
 
 def _calendar(sample: Numbers, ends: NumberEnds, least: int) -> tuple[dt.datetime, dt.datetime]:
-    """The first and last moment, except for a few that lie far from all others, and those put in for "never"."""
+    """The first and last moment, except for a few that lie far from all others, and those that stand for "never"."""
     limits = [number_of_moment("hour", dt.datetime(year, 1, 1)) for year in SENSIBLE_YEARS]
     moments = np.sort(sample)
     sensible = moments[(moments >= limits[0]) & (moments < limits[1])]

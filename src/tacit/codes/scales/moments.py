@@ -14,7 +14,7 @@ from tacit.tables.columns import Column
 if TYPE_CHECKING:
     import narwhals as nw
 
-# Typed moments that have a zone are told by the clock of UTC, whatever zone they are shown in.
+# Typed moments that have a zone are told in UTC, whatever zone they are shown in.
 Layout = Literal["typed", "UTC", "Y-M-D", "Y/M/D", "D.M.Y", "D/M/Y", "M/D/Y", "D-M-Y", "YMD"]
 
 TYPED = ("typed", "UTC")
@@ -26,7 +26,7 @@ BLANK = "^ *$"
 
 @dataclass(frozen=True)
 class DateLayout:
-    """How a date is written: what it looks like, and where its parts are once day and month have two digits."""
+    """How a date is written: its pattern, and where its parts are once day and month have two digits."""
 
     pattern: str
     year: int
@@ -50,7 +50,7 @@ LAYOUTS: dict[Layout, DateLayout] = {
 def layout_of(texts: Sequence[str]) -> Layout | None:
     """The one layout that all texts have and in which all are days of the calendar; None if there is none or several.
 
-    Days and months that could be either way round are not guessed.
+    If day and month could be either way round, that is not guessed.
     """
     if not texts:
         return None
@@ -59,7 +59,7 @@ def layout_of(texts: Sequence[str]) -> Layout | None:
 
 
 def moment_in(text: str, layout: Layout) -> dt.datetime | None:
-    """The hour that a text tells; None if it is not written so, or no day of the calendar."""
+    """The hour that a text states; None if it does not have the layout, or there is no such day."""
     how = LAYOUTS[layout]
     if not re.fullmatch(how.pattern, text):
         return None
@@ -74,7 +74,7 @@ def moment_in(text: str, layout: Layout) -> dt.datetime | None:
 
 
 def moment_of(value: Any, layout: Layout) -> dt.datetime | None:
-    """The moment of a typed value or a text; None if it is missing or tells none."""
+    """The moment of a typed value or a text; None if it is missing or not a date."""
     if isinstance(value, str):
         return None if layout in TYPED else moment_in(value, layout)
     if isinstance(value, dt.datetime):
@@ -94,7 +94,7 @@ class DatedColumn:
 def with_numbers(rows: Any, wanted: Mapping[str, DatedColumn]) -> Any:
     """The rows with columns of dates, under plain names, replaced by the numbers of their units.
 
-    What is missing or no date is null. Columns go together, step by step, because plans that are deep are slow.
+    What is missing or not a date is null. All columns go through each step together, because deep plans are slow.
     """
     import narwhals as nw
 
@@ -128,7 +128,7 @@ def _typed(name: str, wanted: DatedColumn) -> nw.Expr:
 
 
 def _wider(name: str, pattern: str, kept: int) -> nw.Expr:
-    """A text with a nought put in where the pattern is found."""
+    """A text with a zero inserted where the pattern is found."""
     import narwhals as nw
 
     value = nw.col(name)

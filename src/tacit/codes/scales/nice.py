@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-# The finest scale of a column of numbers. A cell holds several people, so that finer steps would buy nothing.
+# The finest scale of a column of numbers. A cell holds several people, so finer steps would gain nothing.
 MOST_ATOMS = 256
-# A value that so large a share of the records has can be told by itself.
+# A value that at least this share of the records has can be told on its own.
 FREQUENT = 1 / 128
 # Powers of ten from here down are not round to anybody.
 SMALLEST = -300
@@ -59,7 +59,7 @@ def nice_edges(sample: Numbers, *, whole: bool, least: int, exact: bool = False)
     """Edges between at most 256 atoms of about equal numbers of records, at round numbers or, ``exact``, at values.
 
     Whole numbers over a short range are each an atom. The outer atoms, below the first edge and from the last on,
-    hold at least ``least`` records of the sample, so that no edge tells an extreme value of a few people.
+    hold at least ``least`` records of the sample, so that no edge reveals an extreme value of a few people.
     """
     ordered = np.sort(sample[np.isfinite(sample)])
     if not len(ordered):
@@ -75,7 +75,7 @@ def nice_edges(sample: Numbers, *, whole: bool, least: int, exact: bool = False)
 
 
 def _between(values: Numbers, ordered: Numbers, room: int, exact: bool) -> list[float]:
-    """An edge between every two values, or between quantiles if there are more than there is room for."""
+    """An edge between every two neighbouring values, or between quantiles if there are too many values."""
     if len(values) <= room:
         windows = list(pairwise(values))
     else:
@@ -125,11 +125,10 @@ def centres(edges: Numbers, sample: Numbers, *, whole: bool, least: int) -> Numb
 
 
 def sober_mean(values: Numbers, records: Numbers, least: int) -> float:
-    """The mean of rising values, so many records each, to which no few records at the ends contribute their own value.
+    """The winsorised mean of rising values with so many ``records`` each: a few records at the ends do not show.
 
-    The ``least`` smallest count as the largest of them, the ``least`` largest as the smallest of them (winsorised); of
-    fewer than twice as many records, each half does. Somebody whose income dwarfs all others would else be read from
-    the mean.
+    The ``least`` smallest count as the largest of them, the ``least`` largest as the smallest of them; with fewer than
+    twice as many records, each half does. Otherwise an income that dwarfs all others could be read from the mean.
     """
     below = np.cumsum(records)
     rank = max(1, min(least, int(below[-1]) // 2))

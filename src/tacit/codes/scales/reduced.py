@@ -1,4 +1,4 @@
-"""Scales that tell apart no more than a tree's cuts do: what may be published of a column's values."""
+"""Scales that distinguish no more than a tree's cuts do: what may be published about a column's values."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.kinds.listed import ListedScale
 from tacit.codes.scales.kinds.lists import ListScale
 from tacit.codes.scales.kinds.numbers import NumberScale
-from tacit.codes.scales.kinds.prefixes import PrefixScale
+from tacit.codes.scales.kinds.prefixes import PrefixScale, share_pattern
 from tacit.codes.scales.kinds.stretches import StretchScale
 from tacit.codes.scales.kinds.whole import WholeScale
 from tacit.codes.scales.scale import Scale
 from tacit.codes.tree import Ints, Mask
 
-# An order of fewer values was given by somebody who knows them, and is spelled out.
+# A list of at most this many values is spelled out.
 FEW_VALUES = 20
 
 
@@ -33,8 +33,8 @@ def reduced_scale(scale: AnyScale, groups: Ints) -> tuple[AnyScale, Ints]:
     Guarantees
     ----------
     Atoms of different groups stay apart. A column of one group names none of its values; ranges of numbers, dates and
-    codes name none but where they are cut, and the ends that the scale tells (see :func:`without_rare_ends`); of dates
-    and codes these are open. Missing stays an atom of its own. Categories and lists stay as they are: the levels of a
+    codes name only where they are cut, and the ends that the scale tells (see :func:`without_rare_ends`); for dates and
+    codes these are open. Missing stays an atom of its own. Categories and short lists are unchanged: the levels of a
     release spell their values out.
     """
     if not groups.any():
@@ -59,7 +59,7 @@ def _runs(scale: Scale, groups: Ints) -> tuple[Ints, Ints]:
 def _(scale: NumberScale, groups: Ints) -> tuple[Scale, Ints]:
     starts, new = _runs(scale, groups)
     edges = tuple(scale.edges[start - 1] for start in starts.tolist())
-    # Nothing is averaged of the atoms here: a number that stands for an outer range is its edge.
+    # No means of records here: a number that stands for an outer range is its edge.
     inner = [(low + high) / 2 for low, high in pairwise(edges)]
     centres = (edges[0], *inner, edges[-1]) if edges else (0.0,)
     return replace(scale, edges=edges, centres=centres), new
@@ -85,7 +85,7 @@ def _(scale: ListScale, groups: Ints) -> tuple[Scale, Ints]:
     values = [value for value in scale.values if isinstance(value, str)]
     if len(values) <= FEW_VALUES or values != sorted(scale.values, key=str) or "" in values:
         return scale, np.arange(scale.size)
-    # Many values in the order of their characters: where they are cut is told, not whose they are.
+    # Many values in the order of their characters: the release tells where they are cut, but not the values.
     starts, new = _runs(scale, groups)
     heads = tuple(start_between(values[at - 1], values[at]) for at in starts.tolist())
     return BeginningScale(scale.column, heads, None, scale.has_missing), new
@@ -95,7 +95,8 @@ def _(scale: ListScale, groups: Ints) -> tuple[Scale, Ints]:
 def _(scale: PrefixScale, groups: Ints) -> tuple[Scale, Ints]:
     starts, new = _runs(scale, groups)
     heads = tuple(start_between(scale.values[at - 1], scale.values[at]) for at in starts.tolist())
-    return BeginningScale(scale.column, heads, scale.size_of_code, scale.has_missing), new
+    size = scale.size_of_code if share_pattern(scale.values) else None
+    return BeginningScale(scale.column, heads, size, scale.has_missing), new
 
 
 @_reduced.register
@@ -106,10 +107,10 @@ def _(scale: BeginningScale, groups: Ints) -> tuple[Scale, Ints]:
 
 
 def without_rare_ends(scale: Scale, records: NDArray[np.integer], least: int) -> Scale:
-    """A scale that names its smallest and largest number only where so many records have just that one.
+    """A scale that names its smallest and largest number only if at least ``least`` records have exactly that one.
 
-    Somebody whose income is the largest of all would else stand in the text of every range that has it. ``records`` are
-    those of each atom.
+    Otherwise the largest income of all would be in the text of every range that includes it. ``records`` are those of
+    each atom.
     """
     if not isinstance(scale, NumberScale):
         return scale
@@ -124,9 +125,11 @@ def without_rare_ends(scale: Scale, records: NDArray[np.integer], least: int) ->
 
 
 def without_rare_values(scale: Scale, records: NDArray[np.integer], least: int) -> tuple[Scale, Ints]:
-    """A scale that names no category of fewer records, and the new atom of each old one; those are one atom.
+    """A scale that names no category of fewer than ``least`` records, and the new atom of each old one.
 
-    Everybody knows the values of a boolean, and what the user lists in an order or a hierarchy is as the user says.
+    Those categories become one atom.
+
+    Booleans are exempt, because everybody knows their values, and so are orders and hierarchies that the user gave.
     """
     place = np.arange(scale.size)
     rare = np.asarray(records[: scale.present]) < least

@@ -1,4 +1,4 @@
-"""What a column may be told as: its atoms (the finest steps), where parts may end, and how a part reads."""
+"""The levels at which a column may be told: its atoms (the finest steps), where parts may end, how a part reads."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class ScaleLevel:
 
 
 class Scale(ABC):
-    """The atoms of one column, in an order. A part is a set of atoms; a text says about a record that it is in a part.
+    """The atoms of one column, in an order. A part is a set of atoms; a text says that a record is in a part.
 
-    Scales are frozen dataclasses of plain fields, so that the codec of a release writes and reads them as they are.
+    Scales are frozen dataclasses of plain fields, so that the codec of a release writes and reads them unchanged.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Scale(ABC):
 
     @property
     def zone(self) -> str | None:
-        """The zone whose clock and calendar a column of moments is told by; None where there is none."""
+        """The time zone in which a column of moments is told; None where there is none."""
         return None
 
     @cached_property
@@ -105,7 +105,7 @@ class Scale(ABC):
         """The atom of each value, as Arrow gives it (None is missing); -1 for a value that cannot be placed."""
 
     def number(self, part: ArrayLike, records: ArrayLike, least: int) -> float | None:
-        """The mean of a part with so many records of each atom, without the few at its ends; None if it has none."""
+        """The mean of a part whose atoms have so many ``records``, without the few at its ends; None if it has none."""
         return None
 
     @property
@@ -114,7 +114,7 @@ class Scale(ABC):
         return self.present if self.has_missing else UNKNOWN
 
     def _grouped(self, name: str, groups: NDArray[Any]) -> ScaleLevel:
-        """A level from a number for each present atom that never falls; missing comes last."""
+        """A level from a number for each present atom, in rising order; missing comes last."""
         numbers = np.unique(groups, return_inverse=True)[1].reshape(-1).astype(np.int64)
         after = [int(numbers.max(initial=-1)) + 1] if self.has_missing else []
         return ScaleLevel(name, np.concatenate([numbers, np.array(after, dtype=np.int64)]))

@@ -1,4 +1,4 @@
-"""A table whose columns are told at levels that were asked for: each value as the text of its atom, in the engine."""
+"""A table whose columns are told at the levels asked for: each value as the text of its atom, in the engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tacit.tables.table import Table
 
 
 def told_at(table: Table, scales: Sequence[Scale]) -> Table:
-    """The table with the column of each scale written as its atoms read; the rest is left alone.
+    """The table with the column of each scale written as the texts of its atoms; the rest is unchanged.
 
     Guarantees
     ----------

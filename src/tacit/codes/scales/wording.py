@@ -1,4 +1,4 @@
-"""How values stand in the text of a part, so that no value can be taken for one of our own words."""
+"""How values are written in the text of a part, so that no value can be mistaken for one of our own words."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ ANY, MISSING = "any", "missing"
 # A value that is not named because few have it.
 OTHER = "another value"
 ALL_BUT = "any but "
-# Words between values. A value that has one of them, alone between spaces, is quoted.
+# Words between values. A value that contains one of them as a separate word is quoted.
 _BETWEEN = {"or", "to"}
 
 
 def shown(value: str) -> str:
-    """A value as a text shows it: as it is, or in double quotes where it could be taken for something else.
+    """A value as a text shows it: unchanged, or in double quotes where it could be mistaken for something else.
 
     Guarantees
     ----------
     Different values are shown differently, and what is shown without quotes is none of our words and contains no
-    " or " and no " to ", not even together with what stands beside it.
+    " or " and no " to ", not even together with what is next to it.
     """
     plain = (
         value == value.strip()

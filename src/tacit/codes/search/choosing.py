@@ -12,10 +12,10 @@ from tacit.codes.search.worth import groups_of, information, told_of_use
 from tacit.codes.tree import CellTree, ColumnAtoms, Ints
 from tacit.lift.joint import sums
 
-# What a column that tells nothing of the use is still worth, beside all that the columns tell about it together.
+# What a column that tells nothing about the use is still worth, as a share of what all columns tell about it.
 _BESIDE = 0.02
 _FOLDS = 3
-# A column that is preferred is told at least so well as if no use had been named.
+# A preferred column is told at least this well, compared with a search without a use.
 _AS_WELL = 0.95
 
 # Grows a tree: what each column is worth, and the use, if cuts are scored by what they tell about it.
@@ -34,9 +34,9 @@ def best_for_use(
 ) -> CellTree:
     """Of the trees that several searches find, the one whose cells predict the use best; the first of equals.
 
-    ``own`` are the columns that the use is made of, where they are released. The search that knows nothing of the use
-    is among the searches, and gives way to what is better by more than chance. Without ``several`` there is one, in
-    which a column is worth what it tells about the use.
+    ``own`` are the columns that the use is made of, where they are released. One of the searches ignores the use; its
+    tree is kept unless another is better by more than chance. Without ``several`` there is only one search, in which a
+    column is worth what it tells about the use.
 
     Guarantees
     ----------
@@ -72,7 +72,7 @@ def _worth_to_use(records: GroupedRecords, groups: Sequence[Ints], use: Ints, wh
 
 
 def _by_chance(records: GroupedRecords, use: Ints) -> float:
-    """About how far the scores of equally good cells lie apart."""
+    """Roughly how far apart the scores of equally good cells lie."""
     sizes = sums(use, records.records.astype(np.float64), int(use.max(initial=0)) + 1)
     return float(0.1 / np.sqrt(max(sizes.sum() - sizes.max(), 1.0)))
 
@@ -80,11 +80,11 @@ def _by_chance(records: GroupedRecords, use: Ints) -> float:
 def use_score(
     tree: CellTree, records: GroupedRecords, groups: Sequence[Ints], use: Ints, own: Sequence[int] = ()
 ) -> float:
-    """How well the use is predicted by whoever has the cells: an area under the curve, 0.5 is chance.
+    """How well the use can be predicted from the cells: an area under the curve, 0.5 is chance.
 
-    An additive model learns from two thirds of the groups in cells, by the chances that a cell leaves to the values of
-    each column, and is judged on the other third as it is; every third in turn. Where the use itself is released
-    (``own``), what the other columns tell about it counts as far as the cells tell what it is.
+    An additive model learns from two thirds of the groups in cells, by the probabilities that a cell leaves to the
+    values of each column, and is judged on the original values of the other third; every third in turn. Where the use
+    itself is released (``own``), what the other columns tell about it counts as far as the cells tell what it is.
     """
     leaf = np.searchsorted(tree.leaves, tree.leaf_of(records.codes))
     others = [column for column in range(len(groups)) if column not in own]
@@ -113,7 +113,7 @@ def _told_itself(tree: CellTree, records: GroupedRecords, leaf: Ints, use: Ints,
 
 
 def _chances(tree: CellTree, records: GroupedRecords, groups: Sequence[Ints], columns: Sequence[int]) -> Matrix:
-    """The chance of each group of each column in each cell, for whoever knows the columns' shares."""
+    """The probability of each group of each column in each cell, for a reader who knows the columns' shares."""
     out = []
     for column in columns:
         group = groups[column]
@@ -125,6 +125,6 @@ def _chances(tree: CellTree, records: GroupedRecords, groups: Sequence[Ints], co
 
 
 def _values(records: GroupedRecords, groups: Sequence[Ints], columns: Sequence[int]) -> Matrix:
-    """The same of the values themselves: 1 for the group that a value is in."""
+    """The same for the values themselves: 1 for the group that a value is in."""
     told = ((groups[at], records.codes[:, at]) for at in columns)
     return np.hstack([np.eye(int(group.max()) + 1)[group[atom]] for group, atom in told])

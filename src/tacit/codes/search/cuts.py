@@ -19,7 +19,7 @@ from tacit.codes.tree import ColumnAtoms, Ints, Mask
 
 @dataclass(eq=False)
 class ColumnCuts:
-    """The best cut of one column in each node: its score, and what it is per unit of worth; 0 where there is none."""
+    """The best cut of one column in each node: its score, and its score per unit of worth; 0 where there is none."""
 
     column: int
     score: Vector
@@ -53,12 +53,12 @@ class BestCuts:
 
     @property
     def below(self) -> Ints:
-        """The atoms below this number go left; -1 where a set does."""
+        """The atoms below this number go left; -1 where a set goes left."""
         return self._taken([cuts.below for cuts in self.tried], -1)
 
     @property
     def score(self) -> Vector:
-        """The scores of the cuts, by themselves; 0 for none."""
+        """The scores of the cuts, without what they tell about other columns; 0 for none."""
         return self._taken([cuts.score for cuts in self.tried], 0.0)
 
     @property
@@ -114,7 +114,7 @@ class CutRules:
         The fewest records on each side.
     worth : Worth
     rivals : int
-        For so many of a node's best cuts it is counted what they tell about the other columns.
+        For this many of a node's best cuts, what they tell about the other columns is counted.
     """
 
     columns: tuple[ColumnAtoms, ...]
@@ -165,10 +165,10 @@ def _column_cuts(frontier: Frontier, node: Ints, rules: CutRules, column: int) -
 
 
 def _missing_first(cuts: ColumnCuts, tally: Tally, frontier: Frontier, rules: CutRules) -> None:
-    """Where what is missing may stand by itself, it is cut off in place of the best cut, for the score of that one.
+    """Where missing values may be a part of their own, cut them off instead of the best cut, with its score.
 
-    A range and what is missing would else be one part wherever the values beside it were parted first. What is left
-    can then be parted in the same place.
+    Otherwise missing values would share a part with a range wherever the values next to them were split first. What is
+    left can then be split in the same place.
     """
     alone = _missing_alone(tally, frontier, rules, most=1.0)
     taken = alone.score > 0
@@ -176,7 +176,7 @@ def _missing_first(cuts: ColumnCuts, tally: Tally, frontier: Frontier, rules: Cu
 
 
 def _missing_alone(tally: Tally, frontier: Frontier, rules: CutRules, *, most: float) -> ColumnCuts:
-    """The cut of each node between the values of a column and what is missing, if at most such a share of it is."""
+    """The cut of each node between present and missing values of a column, if at most a share ``most`` is missing."""
     atoms = rules.columns[tally.column]
     here, alone = np.zeros(len(tally), bool), ColumnCuts.none(tally.column, atoms, len(frontier))
     few = tally.records <= most * tally.totals(tally.records)[tally.node]
@@ -188,7 +188,7 @@ def _missing_alone(tally: Tally, frontier: Frontier, rules: CutRules, *, most: f
 
 
 def missing_cuts(frontier: Frontier, rules: CutRules, column: int, *, most: float) -> BestCuts:
-    """What is missing of a column, cut off where it is allowed and at most such a share of the node is missing."""
+    """Cut off a column's missing values where that is allowed and they are at most a share ``most`` of the node."""
     tally = tallied(frontier, frontier.node(), column, rules.columns[column], rules.judge.limits)
     alone = _missing_alone(tally, frontier, rules, most=most)
     return BestCuts((alone,), np.where(alone.score > 0, 0, -1))
@@ -207,15 +207,15 @@ def _allowed(tally: Tally, atoms: ColumnAtoms) -> Mask:
 def _orders(tally: Tally, rules: CutRules) -> Iterator[Tally]:
     """Categories in the orders along which they are cut.
 
-    By the share of each claim's commonest secret (or of those below a threshold), and of each use; from those that are
-    like their node to those that are not, so that what would tell too much by itself can be mixed; and by size.
+    By the share of each claim's commonest secret (or of those below a threshold), and of each use; from those most like
+    their node to those least like it, so that categories that would tell too much alone can be mixed; and by size.
     """
     weight = np.maximum(tally.weight, 1e-300)
     for counts, limits in zip(tally.secrets, rules.judge.limits, strict=True):
         if len(counts):
             yield tally.ordered_by(limits.telling(counts, tally.weight.sum()) / weight)
     if rules.worth.use:
-        # The shares were scaled and the last follows from the others.
+        # One share follows from the others.
         for shares in rules.worth.use[tally.column][1:]:
             yield tally.ordered_by(shares[tally.atom])
     if tally.secrets:
@@ -224,7 +224,7 @@ def _orders(tally: Tally, rules: CutRules) -> Iterator[Tally]:
 
 
 def _try(cuts: ColumnCuts, allowed: Mask, tally: Tally, frontier: Frontier, rules: CutRules) -> None:
-    """Take each node's best cut along the order of the tally where it is better than what there is."""
+    """Take each node's best cut along the order of the tally where it is better than the best so far."""
     records = tally.running(tally.records)
     rest = tally.totals(tally.records)[tally.node] - records
     at = np.flatnonzero(allowed & (records >= rules.least) & (rest >= rules.least))
@@ -246,7 +246,7 @@ def _try(cuts: ColumnCuts, allowed: Mask, tally: Tally, frontier: Frontier, rule
 
 
 def _first_best(score: Vector, node: Ints) -> Ints:
-    """The place of each node's highest score, the first of equals; nodes stand in order."""
+    """The place of each node's highest score, the first of equals; nodes are in order."""
     starts = np.flatnonzero(np.concatenate([[True], node[1:] != node[:-1]]))
     highest = np.repeat(np.maximum.reduceat(score, starts), np.diff(np.append(starts, len(node))))
     hits = np.flatnonzero(score == highest)
@@ -255,7 +255,7 @@ def _first_best(score: Vector, node: Ints) -> Ints:
 
 
 def _take(cuts: ColumnCuts, tally: Tally, at: Ints, atoms: ColumnAtoms) -> None:
-    """Take the cuts after the pairs ``at``, one of a node."""
+    """Take the cuts after the pairs ``at``, one per node."""
     node = tally.node[at]
     if cuts.sets is None:
         cuts.below[node] = _between(tally.atom[at], tally.atom[at + 1], atoms)

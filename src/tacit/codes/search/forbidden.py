@@ -13,7 +13,7 @@ from tacit.codes.tree import ColumnAtoms, Ints, Mask
 
 @dataclass(frozen=True)
 class ForbiddenColumn:
-    """A column of which no first cut is within bounds.
+    """A column for which no first cut is within bounds.
 
     Attributes
     ----------
@@ -36,13 +36,13 @@ class ForbiddenColumn:
 def forbidden_columns(
     records: GroupedRecords, columns: Sequence[ColumnAtoms], bounds: Sequence[SecretBound], *, least: int
 ) -> tuple[ForbiddenColumn, ...]:
-    """The columns that no cell tells anything of by themselves, each with what forbids it.
+    """The columns that cannot be told even on their own, each with what forbids it.
 
-    Every cut of a column alone is tried, with ``least`` records on both sides; of a set, those along the order of each
+    Every cut of a single column is tried, with ``least`` records on both sides; for sets, those along the order of each
     secret value's share. A column that has no such cut, because it is all one value, is not listed.
     """
-    found = (_forbidden(records, columns[at], bounds, at, least) for at in range(len(columns)))
-    return tuple(each for each in found if each is not None)
+    forbidden = (_forbidden(records, columns[at], bounds, at, least) for at in range(len(columns)))
+    return tuple(each for each in forbidden if each is not None)
 
 
 def _forbidden(
@@ -78,7 +78,7 @@ def _forbidden(
         tried += int(enough.sum())
     if not tried:
         return None
-    # Of those that forbid most, one that a cut would rule out: that is what no epsilon helps against.
+    # Among those that forbid most, prefer a value that would be ruled out: no epsilon helps against that.
     claim, value, side = max(blocked, key=lambda key: (blocked[key], zeros.get(key, False)))
     return ForbiddenColumn(column, claim, value, side, zeros.get((claim, value, side), False))
 

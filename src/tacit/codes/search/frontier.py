@@ -13,7 +13,7 @@ from tacit.codes.search.records import GroupedRecords, Matrix, Vector
 from tacit.codes.tree import ColumnAtoms, Ints, Mask
 from tacit.lift.joint import sums
 
-# So many groups are counted at a time.
+# The most groups that are counted at a time.
 _LARGEST_CHUNK = 1 << 18
 
 
@@ -28,7 +28,7 @@ class Frontier:
     secrets : tuple of arrays of int
         For each claim the place of each group's secret among the bounded values.
     records, weight : arrays of float
-        Of each group. They are the same array where records are not weighted.
+        Those of each group. They are the same array where records are not weighted.
     marks : array (marks x groups)
         What else is summed over groups, times their weight.
     start : array of int
@@ -93,7 +93,7 @@ class Frontier:
         return np.repeat(np.arange(len(self)), np.diff(self.start))
 
     def chunks(self) -> Iterator[Frontier]:
-        """The same nodes some at a time, so that tables of counts stay small."""
+        """The same nodes in chunks, so that tables of counts stay small."""
         first = 0
         while first < len(self):
             last = int(np.searchsorted(self.start, self.start[first] + _LARGEST_CHUNK, side="right")) - 1
@@ -214,7 +214,7 @@ class Tally:
         return np.add.reduceat(values, self.start, axis=-1)
 
     def ordered_by(self, key: Vector) -> Tally:
-        """The pairs of each node in the order of a key; ties as they stand."""
+        """The pairs of each node in the order of a key; ties keep their order."""
         order = np.lexsort((key, self.node))
         return Tally(
             column=self.column,

@@ -20,7 +20,7 @@ from tacit.codes.search.worth import worth_of
 from tacit.codes.tree import CellTree, ColumnAtoms
 from tacit.errors import ArgumentError
 
-# In tables of so many atoms in all, the best cuts of a node are compared by what they tell about every column.
+# In tables of up to this many atoms in all, a node's best cuts are compared by what they tell about every column.
 _SMALL = 3_000_000
 _RIVALS = 5
 
@@ -52,10 +52,10 @@ def grow(
     weights : array of float, optional
         What each column is worth to the reader.
     use : array of int, optional
-        The use of each group: what tells about it is worth more.
+        The use of each group: what tells something about it is worth more.
     known_columns : sequence of int
         The columns whose values an adversary may know. They are cut first, whatever that tells, into parts of at least
-        ``known_least`` records (five times ``least`` unless said), and bounds hold inside each.
+        ``known_least`` records (by default five times ``least``), and bounds hold inside each.
     guide : array (groups x values), optional
         A learned estimate of the first claim's secret for each group. It helps to choose among cuts that are within
         bounds; whether they are is counted.
@@ -65,8 +65,8 @@ def grow(
     Guarantees
     ----------
     Every cell has at least ``least`` records, unless the whole table has fewer. Every bounded value of every secret
-    has, as a float, -low <= log-lift <= high in every cell, beside its share in the known part that the cell lies in;
-    with a delta, pairs that have not weigh at most that share of the table, and keep to ``epsilon_max``.
+    has, as a float, -low <= log-lift <= high in every cell, relative to its share in the known part of the cell; with
+    a delta, pairs outside weigh at most that share of the table, and keep to ``epsilon_max``.
     The same records in the same order give the same tree.
     """
     kinds = tuple(columns)
@@ -81,10 +81,10 @@ def grow(
     first = start if start is not None else _known_parts(records, rules, known_columns, known_least)
     limits, frontier = within_parts(first, records, bounds, guide)
     growth = Growth.of(first)
-    # What is known is told as finely as the parts have it: a cut of it below them would tell more than is allowed for.
+    # Known columns are told as finely as the known parts: cutting them further would tell more than the bound covers.
     rules = replace(rules, open=tuple(at for at in rules.open if at not in known_columns))
     rules = replace(rules, judge=Strict(limits, guided=guide is not None))
-    # Where all that is released may be known, there is nothing else to tell.
+    # If all released columns may be known, there is nothing else to tell.
     for each in missing_apart(growth, frontier, rules) if rules.open else ():
         growth.grow(each, rules)
     tree = pruned(growth.tree(), records, bounds, least=least)
@@ -92,7 +92,7 @@ def grow(
 
 
 def _known_parts(records: GroupedRecords, rules: CutRules, known: Sequence[int], least: int) -> CellTree:
-    """A tree that cuts the known columns alone, whatever that tells. Its leaves are the known parts."""
+    """A tree that cuts only the known columns, whatever that tells. Its leaves are the known parts."""
     growth = Growth([atoms.size for atoms in rules.columns])
     if known:
         bare = GroupedRecords(records.codes, records.records, records.weight, ())

@@ -17,10 +17,10 @@ _FLOOR = 0.02
 
 @dataclass(frozen=True, eq=False)
 class Strict:
-    """Both sides of a cut keep to every bound; what they leave of it counts.
+    """Both sides of a cut keep to every bound; the more of it they leave, the better.
 
     ``guided`` says that the marks of the frontier are expected counts of the first claim's bounded values, from a
-    learned estimate. They tell what a cut leaves; what it keeps to is always counted.
+    learned estimate. They estimate what a cut leaves; whether it keeps to the bounds is always counted.
     """
 
     limits: tuple[CellLimits, ...]
@@ -35,7 +35,7 @@ class Strict:
             others = _sides(frontier, tally, at, self.limits[1:], left, right, first=1)
             sides = np.maximum(expected, others)
         if any(limits.doubt for limits in self.limits):
-            # A cut is proved only if both its sides are, and nothing below it otherwise.
+            # A cut is proved only if both its sides are; otherwise nothing below it is.
             sides = _sides(frontier, tally, at, self.limits, left, right, doubted=True).max(axis=0, keepdims=True)
         root = np.sqrt(np.clip(1 - sides, 0.0, 1.0))
         kept = (left * root[0] + right * root[-1]) / np.where(allowed, left + right, 1.0)

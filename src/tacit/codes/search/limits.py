@@ -13,13 +13,13 @@ from tacit.lift import threshold_places, threshold_risk
 from tacit.lift.tolerances import MARGIN, TOLERANCE
 
 _SMALLEST = 1e-300
-# Thresholds of a number are tried at so many steps on each side.
+# The number of steps at which thresholds of a number are tried, on each side.
 _STEPS = 16
 
 
 @dataclass(frozen=True, eq=False)
 class CellLimits:
-    """The bounds of one claim, beside the shares of its secrets in each known part.
+    """The bounds of one claim, and the shares of its secrets in each known part.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class CellLimits:
     low, high : float
         The bounds, less what rounding needs.
     doubt : float
-        As of the claim.
+        That of the claim.
     """
 
     label: Ints
@@ -89,11 +89,11 @@ class CellLimits:
         return len(self.inverse)
 
     def bounded(self, counts: Matrix) -> Matrix:
-        """What the bounded values weigh, or the bounded events, from what labels do (along the last axis)."""
+        """The weight of the bounded values or events, from the weight of labels (along the last axis)."""
         return counts if self.events is None else self.events @ counts
 
     def telling(self, counts: Matrix, total: float) -> Vector:
-        """Of what is bounded, the row to put categories in order by: the commonest value, or a threshold half-way."""
+        """The row of ``counts`` by which to order categories: the commonest value, or a threshold half-way."""
         weight = counts.sum(axis=1)
         return np.asarray(counts[(weight if self.events is None else -np.abs(weight - total / 2)).argmax()])
 
@@ -103,7 +103,7 @@ class CellLimits:
         return replace(self, low=low, high=high)
 
     def beyond(self, counts: Matrix, total: Vector, part: Ints) -> Vector:
-        """What the pairs of each cell that may break the bounds weigh; arguments as of :meth:`used`."""
+        """The weight of each cell's pairs that break the bounds; the arguments are those of :meth:`used`."""
         with np.errstate(divide="ignore", invalid="ignore"):
             log_lift = np.log(counts * self.inverse[:, part] / total)
         outside = (counts > 0) & ((log_lift > self.high) | (log_lift < -self.low))
@@ -112,8 +112,8 @@ class CellLimits:
     def used(self, counts: Matrix, total: Vector, part: Ints, *, doubted: bool = False) -> Vector:
         """The share of its bounds that each cell uses: at most 1 within them, infinite where a cell weighs nothing.
 
-        ``counts`` (bounded values x cells) and ``total`` are weights, ``part`` the known part of each cell. If they are
-        ``doubted``, a cell uses what it may use by chance.
+        ``counts`` (bounded values x cells) and ``total`` are weights, ``part`` the known part of each cell. If
+        ``doubted``, a cell uses the most that it might use by chance.
 
         Guarantees
         ----------
@@ -151,12 +151,12 @@ def used_at_thresholds(
 ) -> Vector:
     """The share of its bounds that each cell uses, at the worst of all thresholds of a number, exactly as counted.
 
-    ``secret``, ``cell`` and ``weight`` are of each record, ``part`` the known part of each cell. Infinite where a cell
-    weighs nothing.
+    ``secret``, ``cell`` and ``weight`` are those of each record, ``part`` the known part of each cell. Infinite where a
+    cell weighs nothing.
 
     Guarantees
     ----------
-    Those of `CellLimits.used`, for every event that holds the floor of a claim inside its part.
+    Those of `CellLimits.used`, for every event that covers at least the claim's floor inside its part.
     """
     out = np.full(len(part), np.inf)
     for each in np.unique(part[cell]) if len(cell) else ():

@@ -1,4 +1,4 @@
-"""What few records lack is cut off first, so that the texts of all others need not name it."""
+"""Missing values that few records have are cut off first, so that the texts of all others need not mention them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from tacit.codes.search.cuts import CutRules, missing_cuts
 from tacit.codes.search.frontier import Frontier
 from tacit.codes.search.growth import Growth
 
-# A column that more of the records lack is cut when it is its turn: it tells enough to have one.
+# If a larger share of the records lacks a column, it waits its turn: being missing then tells enough to be chosen.
 MOST_APART = 0.03
 
 
 def missing_apart(growth: Growth, frontier: Frontier, rules: CutRules) -> list[Frontier]:
-    """Cut off what is missing of each ordered column where it may stand by itself; the frontiers that are left.
+    """Cut off missing values of each ordered column where they may be a part of their own; the resulting frontiers.
 
     Records that lack one column are not searched for what else they lack: there are few of them.
     """

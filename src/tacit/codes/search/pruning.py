@@ -21,13 +21,13 @@ def weight_of(label: NDArray[np.integer], place: Ints, weight: Vector, shape: tu
 def pruned(
     tree: CellTree, records: GroupedRecords, bounds: Sequence[SecretBound], *, least: int, leaf: Ints | None = None
 ) -> CellTree:
-    """The finest tree that is left of a tree when cells that may not stay are merged upwards.
+    """The finest tree that remains when cells that may not stay are merged upwards.
 
     ``leaf`` is the leaf of each group, where that is known.
 
     Guarantees
     ----------
-    Every cell has at least ``least`` records and keeps to the bounds beside the shares in its known part, as
+    Every cell has at least ``least`` records and keeps to the bounds relative to the shares in its known part, as
     :func:`grow` says, unless it is the root. A cut is given up only if one of its sides could not stay. Every cell is
     a union of cells of ``tree``.
     """
@@ -50,7 +50,7 @@ def pruned(
 def _within_thresholds(
     tree: CellTree, leaf: Ints, records: GroupedRecords, secret: NDArray[np.integer], bound: SecretBound
 ) -> tuple[CellTree, Ints]:
-    """The finest tree that is left when cells that break a threshold are merged upwards, and the leaf of each group."""
+    """The finest tree that remains when cells that break a threshold are merged upwards, and the leaf of each group."""
     while True:
         fine = np.ones(len(tree), bool)
         used = used_at_thresholds(bound, secret, leaf, records.weight, np.maximum(tree.known_of, 0))
@@ -83,7 +83,7 @@ def _upwards(tree: CellTree, values: Matrix) -> Matrix:
 
 
 def _within(tree: CellTree, totals: Matrix, bound: SecretBound) -> Mask:
-    """Whether each node keeps to a bound inside its known part; nodes above the known parts do."""
+    """Whether each node keeps to a bound inside its known part; nodes above the known parts count as doing so."""
     fine, inside = np.ones(len(tree), bool), np.flatnonzero(tree.known_of >= 0)
     limits = CellLimits.of(bound, totals[:, tree.known])
     part = np.searchsorted(tree.known, tree.known_of[inside])

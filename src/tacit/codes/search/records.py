@@ -42,13 +42,13 @@ class GroupedRecords:
         if self.codes.ndim != 2 or any(array.shape != (groups,) for array in arrays):
             raise ArgumentError("groups have a row of atoms, a number of records, a weight and a secret for each claim")
         if (self.records < 0).any() or not (np.isfinite(self.weight).all() and (self.weight >= 0).all()):
-            raise ArgumentError("a group has a negative number of records or a weight that is none")
+            raise ArgumentError("a group has a negative number of records, or a weight that is negative or not finite")
 
     @classmethod
     def of(
         cls, codes: ArrayLike, *secrets: ArrayLike, records: ArrayLike | None = None, weight: ArrayLike | None = None
     ) -> GroupedRecords:
-        """Groups as given; of one record each if their numbers are not said, and each record of weight 1."""
+        """Groups as given; by default of one record each, and each record of weight 1."""
         atoms = np.asarray(codes)
         numbers = np.ones(len(atoms), np.int64) if records is None else np.asarray(records, np.int64)
         weights = numbers.astype(np.float64) if weight is None else np.asarray(weight, np.float64)
@@ -86,12 +86,12 @@ class SecretBound:
     delta : float
         The probability of pairs of a secret and a cell that may break the bounds.
     epsilon_max : float
-        What those may not break either, on the sides that are bound.
+        The bound that even those must keep, on the sides that are bounded.
     floor : float, optional
-        The values are in order, and what is bounded is not they but every event "at most t" and "more than t" that
-        holds at least this share of all.
+        The values are in order, and not they are bounded but every event "at most t" and "more than t" that covers at
+        least this share of all.
     doubt : float
-        The square of as many standard errors as a cell must be away from its bounds, besides.
+        The square of how many standard errors a cell must also be away from its bounds.
     """
 
     n_secrets: int
@@ -109,7 +109,7 @@ class SecretBound:
         if not 0 <= self.delta <= 1:
             raise ArgumentError(f"delta is {self.delta}; it is a probability")
         if self.floor is not None and (self.delta > 0 or self.bounded is not None):
-            raise ArgumentError("thresholds of a number are bounded all of them, and without a delta")
+            raise ArgumentError("all thresholds of a number are bounded, and without a delta")
         if self.bounded is not None and np.shape(self.bounded) != (self.n_secrets,):
             raise ArgumentError("bounded says for each value of the secret whether it is bounded")
 

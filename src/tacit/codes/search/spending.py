@@ -32,7 +32,7 @@ def spent(tree: CellTree, records: GroupedRecords, bounds: Sequence[SecretBound]
         each.wider(bound.epsilon_max) if bound.delta > 0 else each for each, bound in zip(limits, bounds, strict=True)
     )
     weight = float(records.weight.sum())
-    # What sums in another order may differ by is left unspent.
+    # A margin is left unspent: sums in another order may differ by that much.
     left = np.array([bound.delta for bound in bounds]) * weight * (1 - TOLERANCE)
     rules = replace(rules, judge=Spending(limits, wider, smallest=1e-6 * weight))
     growth = Growth.of(tree)

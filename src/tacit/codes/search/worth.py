@@ -14,13 +14,13 @@ from tacit.codes.search.records import GroupedRecords, Matrix, Vector
 from tacit.codes.tree import ColumnAtoms, Ints, Mask
 from tacit.lift.joint import sums
 
-# A column of more atoms is told in so many groups.
+# A column of more atoms counts by this many groups.
 _GROUPS = 16
 # Labels that are counted at once, so that many columns take few calls and little memory.
 _AT_ONCE = 1_000_000
-# A share of the use in an atom is drawn towards that of the table as by so many records.
+# A share of the use in an atom is drawn towards that of the table as if by this many records.
 _DRAWN = 10.0
-# What columns tell about each other, of records that are searched again under another bound.
+# What columns tell about each other, kept for records that are searched again under another bound.
 _COUNTED: WeakKeyDictionary[GroupedRecords, tuple[tuple[Ints, ...], Matrix]] = WeakKeyDictionary()
 
 
@@ -31,13 +31,13 @@ class Worth:
     Attributes
     ----------
     groups : tuple of arrays of int
-        For each column the group of each atom, in which the column counts where another one is cut.
+        For each column the group of each atom; the column counts by these groups where another one is cut.
     whole : tuple of bool
-        Whether an atom is its group, so that every cut of the column tells all that it seems to.
+        Whether each atom is its own group, so that every cut of the column tells all that it seems to.
     own, other : arrays of float
         What a nat about each column is worth where the column itself is cut, and where another one is.
     reach : array of float
-        What a nat of each column tells about all columns, beside what it tells about its own.
+        What a nat of each column tells about all columns, compared with what it tells about its own.
     use : tuple of arrays (uses x atoms)
         For each column the share of each use in each atom, scaled; empty without a use.
     """
@@ -147,7 +147,7 @@ def _inverse(entropies: list[float]) -> Vector:
 def _quantiles(counts: Vector) -> Ints:
     """The group of each atom of an ordered column: a common atom stands alone, the rest are in quantiles of their own.
 
-    So where nearly all have 0, it still matters how much the others have.
+    So even where nearly all records have 0, it matters how much the others have.
     """
     if len(counts) <= _GROUPS:
         return np.arange(len(counts))
@@ -155,7 +155,7 @@ def _quantiles(counts: Vector) -> Ints:
     rest = np.where(common, 0.0, counts)
     middle = (np.cumsum(rest) - rest / 2) / max(float(rest.sum()), 1e-300)
     quantile = np.minimum((middle * (_GROUPS - common.sum())).astype(np.int64), _GROUPS - 1)
-    # A group is a run of neighbours: a common atom parts those on its sides.
+    # A group is a run of neighbours: a common atom separates those on its sides.
     new = common | np.roll(common, 1) | (quantile != np.roll(quantile, 1))
     new[0] = False
     return np.cumsum(new)
@@ -185,7 +185,7 @@ def _reach(records: GroupedRecords, groups: tuple[Ints, ...], share: Vector, oth
 def _told_of_each_other(records: GroupedRecords, groups: tuple[Ints, ...]) -> Matrix:
     """What every two columns tell about each other: columns x columns, 0 for a column itself.
 
-    It takes longest in a table of many columns and no bound changes it, so it is counted once for the same records.
+    In a table of many columns this takes longest, and no bound changes it, so it is counted once for the same records.
     """
     before, told = _COUNTED.get(records, ((), np.zeros((0, 0))))
     if len(before) == len(groups) and all(map(np.array_equal, before, groups)):
@@ -241,7 +241,7 @@ def _use_shares(records: GroupedRecords, groups: tuple[Ints, ...], use: Ints) ->
 
 
 def _parted(tally: Tally, rows: Matrix, at: Ints, left: Vector, right: Vector) -> Vector:
-    """By how much cuts part the sums in ``rows``: the variance between both sides, times their weight."""
+    """How well cuts separate the sums in ``rows``: the variance between both sides, times their weight."""
     inside, all_of = tally.running(rows)[:, at], tally.totals(rows)[:, tally.node[at]]
     # Equal to inside^2 / left + outside^2 / right - all^2 / (left + right), without its cancellation.
     between: Vector = ((inside * right - (all_of - inside) * left) ** 2).sum(axis=0)
@@ -249,7 +249,7 @@ def _parted(tally: Tally, rows: Matrix, at: Ints, left: Vector, right: Vector) -
 
 
 def _inside_group(tally: Tally, group: Ints, at: Ints) -> Vector:
-    """What a cut through a group tells that does not count, since the group is one value for the reader."""
+    """What a cut tells inside a group, which does not count, since the group is one value for the reader."""
     new = np.concatenate([[True], (group[1:] != group[:-1]) | (tally.node[1:] != tally.node[:-1])])
     place, starts = np.cumsum(new) - 1, np.flatnonzero(new)
     before = np.cumsum(tally.weight)

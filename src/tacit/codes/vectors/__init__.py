@@ -1,1 +1,1 @@
-"""Codes of vectors: what the secret says in a straight line is taken out, and the rest becomes one of a few codes."""
+"""Codes of vectors: what is linear in the secret is taken out, and the rest becomes one of a few codes."""

@@ -10,7 +10,7 @@ import numpy as np
 from tacit.codes.vectors.erasing import Erasure, erasure_of
 from tacit.learn.arrays import Codes, Floats
 
-# How much the direction that tells the reader's use weighs, beside the direction in which vectors vary most.
+# The weight of the directions that tell the reader's use, compared with the direction in which vectors vary most.
 _WEIGHT_OF_USE = 2.0
 # Rounds of K-means with all vectors, after those with a few at a time.
 _ROUNDS = 30
@@ -32,7 +32,7 @@ class CodeSpace:
 
 
 def code_space(vectors: Floats, secret: Codes, use: Codes | None, *, random_state: int) -> CodeSpace:
-    """The space of the vectors of a design part; ``use`` is what the reader wants to tell, a class for each vector."""
+    """The space of the vectors of a design part; ``use`` is what the reader wants to predict, a class per vector."""
     erasure = erasure_of(vectors, secret)
     if use is None:
         return CodeSpace(erasure, np.zeros((vectors.shape[1], 0)))
@@ -50,7 +50,7 @@ def code_space(vectors: Floats, secret: Codes, use: Codes | None, *, random_stat
 
 @dataclass(frozen=True, eq=False)
 class Codebook:
-    """Codes of vectors. A code is the nearest centre's, and centres with too few people stand for a neighbour's.
+    """Codes of vectors. A vector gets the code of its nearest centre; a centre with too few people has a neighbour's.
 
     ``centres`` are points of the space; ``code_of`` is the code of each, codes being numbered from 0.
     """
@@ -63,16 +63,16 @@ class Codebook:
         return int(self.code_of.max()) + 1
 
     def codes(self, vectors: Floats) -> Codes:
-        """The code of every vector; a vector's code depends on nothing but the vector."""
+        """The code of every vector; it depends on nothing but the vector."""
         return np.asarray(self.code_of[nearest(self.space(vectors), self.centres)])
 
 
 def codebook(space: CodeSpace, vectors: Floats, *, codes: int, least: int, random_state: int) -> Codebook:
-    """A codebook of at most so many codes, from the vectors of a design part, one for each person.
+    """A codebook of at most ``codes`` codes, from the vectors of a design part, one for each person.
 
     Guarantees
     ----------
-    On these vectors every code has at least ``least`` people, or there is one code alone.
+    On these vectors every code has at least ``least`` people, or there is only one code.
     """
     from sklearn.cluster import KMeans, MiniBatchKMeans
 
@@ -80,7 +80,7 @@ def codebook(space: CodeSpace, vectors: Floats, *, codes: int, least: int, rando
     k = min(codes, len(np.unique(points, axis=0)))
     start = MiniBatchKMeans(k, random_state=random_state, n_init=3, batch_size=4096).fit(points).cluster_centers_
     with warnings.catch_warnings():
-        # Points that coincide make fewer codes than asked, which is no matter.
+        # Points that coincide make fewer codes than asked for, which does not matter.
         warnings.filterwarnings("ignore", message="Number of distinct clusters")
         tool = KMeans(k, init=start, n_init=1, max_iter=_ROUNDS).fit(points)
     centres = np.asarray(tool.cluster_centers_, dtype=np.float64)
@@ -107,10 +107,10 @@ def joined(centres: Floats, people: Floats, least: int) -> Codes:
 
 
 def nearest(points: Floats, centres: Floats) -> Codes:
-    """The nearest centre of every point; of two that are equally near the first.
+    """The nearest centre of every point; the first of several that are equally near.
 
-    One row at a time is what decides: a row's answer must not depend on how many others are asked with it, and matrix
-    products round otherwise for other shapes.
+    Close calls are decided one row at a time: a row's answer must not depend on how many others come with it, and
+    matrix products round differently for different shapes.
     """
     out = np.empty(len(points), dtype=np.int64)
     half = (centres**2).sum(axis=1) / 2
@@ -128,7 +128,7 @@ def nearest(points: Floats, centres: Floats) -> Codes:
 
 
 def means_of(values: Floats, codes: Codes, count: int, *, weights: Floats | None = None) -> Floats:
-    """The mean of the rows of each code; of a code without rows the mean of all."""
+    """The mean of the rows of each code; for a code without rows, the mean of all."""
     weight = np.ones(len(codes)) if weights is None else weights
     total = np.bincount(codes, weights=weight, minlength=count)
     sums = np.zeros((count, values.shape[1]))

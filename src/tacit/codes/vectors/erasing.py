@@ -1,4 +1,4 @@
-"""Linear erasure: the smallest change of vectors after which no linear reader tells the secret (LEACE)."""
+"""Linear erasure: the smallest change of vectors after which no linear reader can predict the secret (LEACE)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from tacit.learn.arrays import Codes, Floats
 
-# Directions with less of the largest variance than this are rounding.
+# Directions with less than this share of the largest variance are rounding.
 _FLAT = 1e-10
 
 
@@ -32,8 +32,8 @@ def erasure_of(vectors: Floats, secret: Codes) -> Erasure:
     ----------
     On the vectors that it was learned from, what is left of every coordinate has the same mean for each secret (to
     rounding), so that no linear classifier does better than a constant there; of all affine maps with that property it
-    is the one that changes the vectors least, in mean square (Belrose and others, 2023: LEACE). It proves nothing of a
-    reader that is not linear, nor of other vectors: what is certified is counted on codes.
+    is the one that changes the vectors least, in mean square (Belrose and others, 2023: LEACE). It proves nothing about
+    a reader that is not linear, nor about other vectors: what is certified is counted on codes.
     """
     mean = vectors.mean(axis=0)
     centred = vectors - mean

@@ -8,17 +8,17 @@ import numpy as np
 
 from tacit.learn.arrays import Codes, Flags, Floats
 
-# Ways out that a code has at first, and that are added to it at a time.
+# How many outputs a code has at first, and how many are added to it at a time.
 _FIRST, _ADDED = 12, 6
 _ROUNDS = 12
-# Within so much of the smallest change it is good enough.
+# A channel within this share of the smallest change is good enough.
 _NEAR = 0.01
-# Chances smaller than this are rounding of the solver.
+# Probabilities smaller than this are rounding of the solver.
 _ROUNDING = 1e-6
 
 
 def tolerance_rules(counts: Floats, tolerance: float) -> Floats:
-    """Rules that no output has another secret likelier than the commonest by more than ``tolerance``, a row each.
+    """Rules that in no output another secret is likelier than the commonest by more than ``tolerance``, one per row.
 
     A rule is a number for each code; an output keeps it if the sum over the codes that it comes from is at most 0.
     """
@@ -38,14 +38,14 @@ def lift_rules(counts: Floats, epsilon: float) -> Floats:
 class Mixer:
     """Looks for channels P(released code | code) that keep rules and move people least, in mean ``distances``.
 
-    ``sizes`` are people of each code. It is a linear program; ways out are added where their price says that they pay,
-    until what is left to gain is a hundredth. Ways that paid once are kept for the next rules.
+    ``sizes`` are the people of each code. It is a linear program; outputs are added where their reduced cost says that
+    they pay, until at most a hundredth is left to gain. Outputs that paid once are kept for the next rules.
     """
 
     def __init__(self, sizes: Floats, distances: Floats) -> None:
         self._cost = (sizes / sizes.sum())[:, None] * distances
         self._ways = _rank(distances) < _FIRST
-        # With a way to the code in the middle, one code for all is among the answers.
+        # With a way to the central code, a single code for all is among the answers.
         self._ways[:, int(self._cost.sum(axis=0).argmin())] = True
         np.fill_diagonal(self._ways, True)
 
@@ -54,8 +54,8 @@ class Mixer:
 
         Guarantees
         ----------
-        The rules are kept on the counts they were made from, to the rounding of the solver. Nothing is claimed of other
-        people: what is certified is counted on them.
+        The rules are kept on the counts they were made from, up to the rounding of the solver. Nothing is claimed about
+        other people: what is certified is counted on them.
         """
         if (rules.sum(axis=1) > 1e-12).any():
             return None

@@ -1,1 +1,1 @@
-"""Boosted trees as arrays: quick ones in numpy, and deep ones of scikit-learn's."""
+"""Boosted trees as arrays: quick ones in numpy, and deep ones grown by scikit-learn."""

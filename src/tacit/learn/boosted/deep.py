@@ -1,8 +1,8 @@
 """scikit-learn's histogram boosting with early stopping, read out into arrays that numpy scores.
 
-It finds interactions that no column shows alone, which the quick trees of ``quick.py`` seldom do, and takes a second
-for 10^5 records. What it learns has no public form, so its trees are read out once, when they are grown (the tests hold
-what is read against what scikit-learn predicts). A saved model holds arrays, on which no compiled code of its own runs.
+It finds interactions that no single column shows, which the quick trees of ``quick.py`` seldom do, and takes a second
+for 10^5 records. What it learns has no public form, so its trees are read out once, when they are grown (the tests
+compare them with what scikit-learn predicts). A saved model holds arrays, which no compiled code of scikit-learn reads.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from scipy.special import log_softmax
 from tacit.learn.arrays import Codes, Floats
 
 RATE, PENALTY, MOST_LEAVES = 0.1, 1.0, 31
-# Rounds at most, and without a better loss on records apart before the end. With few records the first trees follow
-# noise, until one happens to ask what an interaction needs: that takes more patience.
+# The most rounds, and how many without a better loss on held-out records end the training. With few records the first
+# trees follow noise, until one happens to ask what an interaction needs: that takes more patience.
 MOST_ROUNDS, PATIENCE, LONG_PATIENCE, FEW = 120, 10, 40, 10_000
-# Codes of a category that are told apart: the commonest, and all others together.
+# Codes of a category that are told apart: the commonest, and all others as one.
 MOST_CODES = 255
 LEAST_PROBABILITY = 1e-6
 CELLS_AT_ONCE = 4_000_000
@@ -28,12 +28,12 @@ CELLS_AT_ONCE = 4_000_000
 
 @dataclass(frozen=True)
 class BoostedModel:
-    """Trees as arrays, one entry a question: its tree, its column, and what it asks.
+    """Trees as arrays, one entry per question: its tree, its column, and what it asks.
 
     A number is asked whether it exceeds ``threshold``, a category whether its code is among ``chosen``. The answer yes
-    (of a missing cell, ``if_missing``) leaves only the leaves whose bits are set in ``leaves``; the first leaf that all
-    answers leave is the record's, and ``values`` (trees x leaves) says what it adds. The secrets in ``met`` were met;
-    each has a tree in turn, or of two the second alone.
+    (for a missing cell, ``if_missing``) leaves only the leaves whose bits are set in ``leaves``; the first leaf that
+    all answers leave is the record's, and ``values`` (trees x leaves) says what it adds. The secrets in ``met`` were
+    met; each has a tree in turn, or, if there are two, only the second.
     """
 
     start: Floats
@@ -116,16 +116,16 @@ def train_boosting(
         random_state=random_state,
     )
     boosting.fit(records[learn], secret[learn], X_val=records[check], y_val=secret[check])
-    # The first score is of no tree at all.
+    # The first score is that of no tree at all.
     rounds = int(np.argmax(boosting.validation_score_))
     grown = [tree for trees in boosting._predictors[:rounds] for tree in trees]
-    # It also numbers the codes of a category anew: by their place among those it met.
+    # It also renumbers the codes of a category: by their place among those it met.
     met = [
         np.unique(codes[~np.isnan(codes)]).astype(np.int64) for codes in records[learn][:, : int(sum(categorical))].T
     ]
     questions = [_questions(tree, met) for tree in grown]
     parts: list[Any] = [
-        np.concatenate([found[at] for found, _ in questions]) if grown else _EMPTY[at] for at in range(5)
+        np.concatenate([asked[at] for asked, _ in questions]) if grown else _EMPTY[at] for at in range(5)
     ]
     values = np.zeros((len(grown), MOST_LEAVES))
     for row, (_, leaves) in zip(values, questions, strict=True):
@@ -137,7 +137,7 @@ def train_boosting(
         secrets,
         np.asarray(categorical),
         values,
-        np.repeat(np.arange(len(grown)), [len(found[0]) for found, _ in questions]),
+        np.repeat(np.arange(len(grown)), [len(asked[0]) for asked, _ in questions]),
         order[column],
         *rest,
     )
@@ -147,10 +147,10 @@ _EMPTY = (np.empty(0, int), np.empty(0), np.empty((0, MOST_CODES), bool), np.emp
 
 
 def _questions(tree: Any, met: list[Codes]) -> tuple[tuple[Any, ...], Floats]:
-    """Of all questions: column, threshold, chosen codes, answer if missing, leaves left by yes. And leaves' values."""
+    """For all questions: column, threshold, chosen codes, answer if missing, leaves left by yes. And leaves' values."""
     nodes = tree.nodes
     leaf, children = nodes["is_leaf"].astype(bool), np.stack([nodes["left"], nodes["right"]], axis=1)
-    # Leaves are numbered from left to right; of every node the first, and the first after its own.
+    # Leaves are numbered from left to right; for every node, its first leaf, and the first one after its own.
     spans, waiting = np.zeros((len(nodes), 2), dtype=np.int64), [(0, False)]
     values: list[float] = []
     while waiting:
@@ -166,7 +166,7 @@ def _questions(tree: Any, met: list[Codes]) -> tuple[tuple[Any, ...], Floats]:
     # Yes goes right, which rules out the leaves on the left.
     ruled_out = (np.uint64(1) << after.astype(np.uint64)) - (np.uint64(1) << first.astype(np.uint64))
     column, if_missing = asked["feature_idx"].astype(np.int64), asked["missing_go_to_left"] == 0
-    # A code that was not met is taken for missing.
+    # A code that was not met counts as missing.
     chosen = np.tile(if_missing[:, None], MOST_CODES)
     sets = np.asarray(tree.raw_left_cat_bitsets).astype("<u4").view(np.uint8)
     for at in np.flatnonzero(asked["is_categorical"]):

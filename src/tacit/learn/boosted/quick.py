@@ -1,7 +1,7 @@
 """Boosted trees with early stopping, in numpy: every level of a tree asks one question of all its records.
 
-Not scikit-learn's, because what these learn has no public form: to save them one would have to read private attributes,
-or load compiled code's own tables from a file, which it then trusts. Trees with one question a level are three arrays.
+Not scikit-learn's, because what those learn has no public form: to save them one would have to read private attributes,
+or load from a file the tables of compiled code, which trusts them. Trees with one question per level are three arrays.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from tacit.learn.counts import best_smoothing, smoothed_log_lift
 
 LEAST_PROBABILITY = 1e-6
 RATE, PENALTY = 0.1, 3.0
-# Questions a column may be asked, and trees that are grown at most.
+# The most questions about a column, and the most trees.
 MOST_CUTS, MOST_TREES = 63, 300
-# Rounds without a better loss on records apart before the end, and by how much better it must be.
+# Rounds without a better loss on held-out records before the end, and by how much better it must be.
 PATIENCE, WORTH_WHILE = 10, 1e-5
 # A tree is grown on no more records than this, drawn anew for each.
 MOST_RECORDS = 12_000
@@ -73,11 +73,11 @@ def train_trees(
             best, lowest = at, loss
         if at - best >= PATIENCE or at == MOST_TREES:
             break
-        some = np.arange(len(learn))
-        if len(some) > MOST_RECORDS:
-            some = rng.choice(len(learn), MOST_RECORDS, replace=False)
+        drawn = np.arange(len(learn))
+        if len(drawn) > MOST_RECORDS:
+            drawn = rng.choice(len(learn), MOST_RECORDS, replace=False)
         posterior = np.exp(logs)
-        columns, cut, values = cuts.tree(some, (posterior - target)[some], posterior[some], depth)
+        columns, cut, values = cuts.tree(drawn, (posterior - target)[drawn], posterior[drawn], depth)
         grown.append((columns, cuts.thresholds[cut], values))
         scores += values[cuts.leaves(columns, cut)]
     kept = grown[:best]
@@ -93,10 +93,10 @@ def train_trees(
 
 @dataclass(frozen=True)
 class _Cuts:
-    """The questions that may be asked: of every record and column, the number of the first cut at or above it.
+    """The questions that may be asked: for every record and column, the number of the first cut at or above it.
 
-    Cuts are numbered through all columns; ``column`` and ``first`` are each cut's column and that one's first cut.
-    The last cut of a column is infinite, and so tells nothing apart.
+    Cuts are numbered through all columns; ``column`` and ``first`` are each cut's column and that column's first cut.
+    The last cut of a column is infinite, and so separates nothing.
     """
 
     places: Codes
@@ -106,7 +106,7 @@ class _Cuts:
 
     @classmethod
     def of(cls, records: Floats, learning: int) -> _Cuts:
-        """Cuts between values that records to learn from have, about equally many of them between two."""
+        """Cuts between values that records to learn from have, with about equally many records between any two."""
         thresholds: list[Floats] = []
         places, begins = [], [0]
         for column in records.T:
@@ -124,7 +124,7 @@ class _Cuts:
 
     def tree(self, rows: Codes, slope: Floats, posterior: Floats, depth: int) -> tuple[Codes, Codes, Floats]:
         """Columns and cuts of the questions, and the values of the leaves, by Newton's step."""
-        # Of two secrets the one is the other's reverse.
+        # With two secrets, one is the other's reverse.
         one = slice(1, None) if slope.shape[1] == 2 else slice(None)
         sums = np.stack([slope.T[one], (posterior * (1 - posterior)).T[one]])
         node, asked, places = np.zeros(len(rows), dtype=np.int64), [], self.places[rows]
@@ -142,7 +142,7 @@ class _Cuts:
         return self.column[cuts], cuts, (np.vstack([-values, values]) if slope.shape[1] == 2 else values).T
 
     def _sums_below(self, cells: Codes, sums: Floats, columns: int, nodes: int) -> Floats:
-        """Of slopes and curvatures: secrets x nodes x cuts, the sums over records at or below each cut."""
+        """For slopes and curvatures: secrets x nodes x cuts, the sums over records at or below each cut."""
         size = nodes * len(self.thresholds)
         parts = [np.bincount(cells, np.repeat(w, columns), size) for w in sums.reshape(-1, sums.shape[2])]
         running = np.cumsum(np.stack(parts).reshape(2, -1, nodes, len(self.thresholds)), axis=3)
@@ -168,7 +168,7 @@ def _levels(codes: Floats, secret: Codes, share: Floats) -> Floats:
 
 
 def _records(ordinal: Floats, categorical: Any, levels: tuple[Floats, ...]) -> Floats:
-    """Numbers, below all others where missing, and the log-lifts of categories; of two secrets, one's tell both."""
+    """Numbers, below all others where missing, and the log-lifts of categories; with two secrets, only those of one."""
     parts = [np.nan_to_num(ordinal[:, ~categorical], nan=-np.inf, posinf=np.inf, neginf=-np.inf)]
     for column, lifts in zip(ordinal[:, categorical].T, levels, strict=True):
         unmet = len(lifts) - 1

@@ -1,4 +1,4 @@
-"""One log-lift out of several: a weighted sum, with the weights that lose least on records apart."""
+"""One log-lift out of several: a weighted sum, with the weights that lose least on held-out records."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def best_weights(lifts: Floats, secret: Codes, prior: Floats) -> Floats:
     """Weights, zero or more, with the smallest log-loss; their sum below 1 tempers learners that claim too much."""
     if len(secret) > MOST_RECORDS:
         # Spread evenly, because neighbours may be alike.
-        some = np.linspace(0, len(secret) - 1, MOST_RECORDS).astype(np.int64)
-        lifts, secret = lifts[:, some], secret[some]
+        spread = np.linspace(0, len(secret) - 1, MOST_RECORDS).astype(np.int64)
+        lifts, secret = lifts[:, spread], secret[spread]
     n, m = len(secret), len(lifts)
     rows = np.arange(n)
     true = lifts[:, rows, secret]
@@ -44,10 +44,10 @@ def best_weights(lifts: Floats, secret: Codes, prior: Floats) -> Floats:
 
     bounds, options = [(0.0, None)] * m, {"maxiter": 100}
     start = np.full(m, 1 / m)
-    found = minimize(loss_and_slope, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-    return np.asarray(found.x)
+    best = minimize(loss_and_slope, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return np.asarray(best.x)
 
 
 def log_loss(lift: Floats, secret: Codes, prior: Floats) -> float:
-    """Mean of -log p(s | x), in nats a record."""
+    """Mean of -log p(s | x), in nats per record."""
     return float(-(lift[np.arange(len(secret)), secret] + np.log(prior[secret])).mean())

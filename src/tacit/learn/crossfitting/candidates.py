@@ -21,7 +21,7 @@ from tacit.learn.nets.networks import NetworksModel, train_small_networks
 
 # Trees on more columns than this would be slow and no better than the linear model.
 MOST_TREE_COLUMNS = 500
-# Records that linear models and quick trees learn from at most, and that say when to stop (nets ask them often).
+# The most records that linear models and quick trees learn from, and that say when to stop (nets look at these often).
 MOST_FOR_LINEAR, MOST_FOR_PRODUCTS, MOST_FOR_TREES = 40_000, 20_000, 20_000
 MOST_CHECKED, MOST_ASKED = 8_000, 3_000
 
@@ -35,7 +35,7 @@ class FoldModel(Protocol):
 
 @dataclass(frozen=True)
 class NothingLearned:
-    """The model of a part in which only one secret occurs: it leaves the prior as it is."""
+    """The model of a part in which only one secret occurs: it leaves the prior unchanged."""
 
     prior: Floats
 
@@ -91,9 +91,9 @@ class Learner:
 def each_part(
     train: Callable[[Lesson, Codes, Codes], FoldModel], *, most: int | None = None
 ) -> Callable[[Lesson], list[FoldModel]]:
-    """One model a part, by what trains one on rows to learn from and rows that say when to stop.
+    """One model per part, by a function that trains one on rows to learn from and rows that say when to stop.
 
-    It learns from the first ``most`` rows: a model of few numbers learns no more from others.
+    It learns from the first ``most`` rows: a model of few numbers gains nothing from more.
     """
 
     def train_all(lesson: Lesson) -> list[FoldModel]:
@@ -129,8 +129,8 @@ def _boosting(lesson: Lesson, learn: Codes, check: Codes) -> FoldModel:
 
 
 def _nets(lesson: Lesson) -> list[FoldModel]:
-    # Two nets a part, each with a start and with records of its own to stop by; together they waver less.
-    # More records to stop by would be asked for longer than the nets learn.
+    # Two nets per part, each with its own start and its own records to stop by; their mean varies less.
+    # Checking on more records would take longer than the training itself.
     again = [checked_apart(np.concatenate(part), lesson.secret, lesson.random_state) for part in lesson.parts]
     parts = [(learn, check[:MOST_ASKED]) for both in zip(lesson.parts, again, strict=True) for learn, check in both]
     words: dict[str, Any] = {"random_state": lesson.random_state, "progress": lesson.progress}
@@ -154,9 +154,9 @@ def _repeats(view: View) -> bool:
     """Counting needs values that occur more than once; a look at some records shows whether they do."""
     if view.features.sparse is not None:
         return False
-    some = view.features.rows(np.arange(min(len(view.features), 2_000)))
-    distinct = len(np.unique(np.hstack([np.nan_to_num(some.numbers), some.codes]), axis=0))
-    return distinct <= 0.7 * len(some)
+    first = view.features.rows(np.arange(min(len(view.features), 2_000)))
+    distinct = len(np.unique(np.hstack([np.nan_to_num(first.numbers), first.codes]), axis=0))
+    return distinct <= 0.7 * len(first)
 
 
 LEARNERS = {

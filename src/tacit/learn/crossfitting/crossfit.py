@@ -1,4 +1,4 @@
-"""Cross-fitting: models of several folds that together score new records, and apart score the ones they never saw."""
+"""Cross-fitting: models of several folds, which together score new records, and each score the ones they never saw."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from tacit.lift import entropy
 Progress = Callable[[str, float | None], None]
 
 ROWS_AT_ONCE = 50_000
-# So many records tell in three parts what fewer tell in five.
+# From this many records on, three folds do as well as five.
 FOLDS, FEWER_FOLDS, FEWER_FOLDS_FROM = 5, 3, 50_000
 # Intervals are tried out on no more records than this.
 MOST_REDRAWN = 6_000
 
 
 def shown(progress: Progress | None, stage: str, at: int, of: int) -> Callable[[float], None]:
-    """Tells ``progress`` how much is done of a stage of ``of`` equal parts, ``at`` of which are done."""
+    """A callback that tells ``progress`` how much is done of a stage of ``of`` equal parts, ``at`` already done."""
 
     def show(share: float) -> None:
         if progress is not None:
@@ -43,7 +43,7 @@ def shown(progress: Progress | None, stage: str, at: int, of: int) -> Callable[[
 
 @dataclass(frozen=True)
 class LearnerScore:
-    """A learner that was tried: its log-loss on records it did not see (nats a record), and its weight in the blend."""
+    """A learner that was tried: its log-loss on records it did not see (nats per record), and its blend weight."""
 
     name: str
     title: str
@@ -52,7 +52,7 @@ class LearnerScore:
 
 
 class CrossFitted(LogLiftEstimator):
-    """What the estimators made of fold models do alike.
+    """What all estimators made of fold models have in common.
 
     Attributes
     ----------
@@ -120,22 +120,22 @@ class CrossFitted(LogLiftEstimator):
     def _doubt_factors(self, features: Features, rng: np.random.Generator) -> Floats:
         """How much too narrow the spread is, found in worlds whose log-lift is known: those of one fold's models."""
         folds = int(self.fold_.max()) + 1
-        found = []
+        factors = []
         for world in range(WORLDS):
-            some = features
+            records = features
             if len(features) > MOST_REDRAWN:
-                some = features.rows(np.sort(rng.choice(len(features), MOST_REDRAWN, replace=False)))
-            known = self._of_one_fold(some, world)
+                records = features.rows(np.sort(rng.choice(len(features), MOST_REDRAWN, replace=False)))
+            known = self._of_one_fold(records, world)
             words = {"doubt": False, "random_state": int(rng.integers(2**31)), "folds": folds}
             again = type(self)(**self.get_params(deep=False) | words)
             again.encoder_, again.secrets_, again.prior_ = self.encoder_, self.secrets_, self.prior_
             again._stage = "calibrating"
             self._prepare(again)
-            again._learn(some, redrawn(known, self.prior_, rng))
-            least = least_error(self.prior_, records=len(some), columns=some.shape[1])
-            middle, spread = again._middle_and_spread(some)
-            found.append(stretch(middle, known, spread, least))
-        return np.asarray(np.max(found, axis=0))
+            again._learn(records, redrawn(known, self.prior_, rng))
+            least = least_error(self.prior_, records=len(records), columns=records.shape[1])
+            middle, spread = again._middle_and_spread(records)
+            factors.append(stretch(middle, known, spread, least))
+        return np.asarray(np.max(factors, axis=0))
 
     def _prepare(self, again: Any) -> None:
         """Tell the estimator that learns again what this one found out."""
@@ -143,7 +143,7 @@ class CrossFitted(LogLiftEstimator):
     def _interval(self, features: Features, confidence: float, simultaneous: bool) -> tuple[Floats, Floats]:
         """The spread over models of different folds, stretched as it had to be where the truth was known.
 
-        It takes in what the learners tried get wrong, and not an interaction that none of them found.
+        It accounts for what the learners get wrong, but not for an interaction that none of them found.
         """
         if self.doubt_ is None:
             raise ArgumentError("no intervals were prepared: fit the estimator with folds and doubt=True")
@@ -153,7 +153,7 @@ class CrossFitted(LogLiftEstimator):
 
 @dataclass(frozen=True)
 class Ensemble:
-    """For every learner one model a fold, and the weights of the learners."""
+    """For every learner one model per fold, and the weights of the learners."""
 
     models: Mapping[str, list[FoldModel]]
     weights: Floats
@@ -171,14 +171,14 @@ class Ensemble:
 
 
 class Blended(CrossFitted):
-    """What the estimators do alike that blend learners by what these lose on records apart.
+    """What all estimators that blend learners by their loss on held-out records have in common.
 
     Guarantees
     ----------
     The posteriors p(s) e^{i(s,x)} add up to 1 for every record.
     """
 
-    # What learns again is told which learners counted, so that it need not try the others; all if none.
+    # The estimator that learns again gets the learners that had weight, and need not try the others; all if empty.
     _used: Collection[str] = ()
 
     @abstractmethod
@@ -196,7 +196,7 @@ class Blended(CrossFitted):
     def _finalists(
         self, learners: Mapping[str, Learner], features: Features, secret: Codes, rng: np.random.Generator
     ) -> Mapping[str, Learner]:
-        """Which of the learners are trained on all records: all."""
+        """The learners that are trained on all records; here, all of them."""
         return learners
 
     def _cross_fit(self, features: Features, secret: Codes, rng: np.random.Generator) -> None:
@@ -217,7 +217,7 @@ class Blended(CrossFitted):
         rng: np.random.Generator,
         stage: str,
     ) -> tuple[dict[str, list[FoldModel]], Floats]:
-        """A model of every learner and fold, and what it says of its fold: learners x records x secrets."""
+        """A model for every learner and fold, and what it says about its fold: learners x records x secrets."""
         view = View(self.encoder_, features)
         rows_of = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
         apart = [View(self.encoder_, features.rows(rows)) for rows in rows_of]
@@ -260,7 +260,7 @@ class Blended(CrossFitted):
         return blend(lifts.mean(axis=0)[None], np.ones(1), self.prior_)
 
     def _middle_and_spread(self, features: Features) -> tuple[Floats, Floats]:
-        """The spread is that over folds; a few tell it badly, so half of it is what all training records share."""
+        """The spread over folds; few folds estimate it badly, so half of it is the mean over training records."""
         lifts = self._by_fold(features)
         own = lifts.var(axis=0, ddof=1)
         common = self.common_spread_ if self.doubt else own.mean(axis=0)
@@ -278,12 +278,12 @@ class Blended(CrossFitted):
         again._used = {name for name, w in zip(self.ensemble_.models, self.ensemble_.weights, strict=True) if w > 0.01}
 
     def _interval(self, features: Features, confidence: float, simultaneous: bool) -> tuple[Floats, Floats]:
-        """As of all cross-fitted; where values recur and their counts are in the blend, nowhere narrower than these."""
+        """As for all cross-fitted estimators; where values recur and counts have weight, no narrower than theirs."""
         low, high = super()._interval(features, confidence, simultaneous)
         weights = dict(zip(self.ensemble_.models, self.ensemble_.weights, strict=True))
         if weights.get("counts", 0.0) > 0:
             table: Any = self.ensemble_.models["counts"][0]
-            # Values that occur once are most of a column of numbers, and say nothing of each other.
+            # Most values in a column of numbers occur once, and say nothing about each other.
             if len(table.values) <= table.counts.sum() / 2:
                 apart = 1 - (1 - confidence) / len(self.prior_) if simultaneous else confidence
                 counted_low, counted_high = table.interval(features, apart)
@@ -296,18 +296,18 @@ def _reason(candidates: tuple[LearnerScore, ...], blended: float, prior: float) 
     used = sorted((c for c in candidates if c.weight >= 0.005), key=lambda c: -c.weight)
     if not used or blended >= prior:
         return sentence(
-            "nothing that was learned beats the prior on records apart (log-loss {blended} a record against {prior}): "
-            "hardly anything is believed",
+            "nothing that was learned beats the prior on held-out records (log-loss {blended} per record against "
+            "{prior}): the estimate stays close to the prior",
             blended=Nats(blended, 4),
             prior=Nats(prior, 4),
         )
     parts = ", ".join(f"{c.title} ({c.weight:.2f})" for c in used)
     what = "a blend of " + parts if len(used) > 1 else parts
-    alone = sentence("{loss} of the best alone ({title}) and ", loss=Nats(best.log_loss, 4), title=best.title)
+    alone = sentence("{loss} for the best alone ({title}) and ", loss=Nats(best.log_loss, 4), title=best.title)
     return sentence(
-        "{what}: log-loss {blended} a record on records apart, beside {beside}{prior} of the prior",
+        "{what}: log-loss {blended} per record on held-out records, compared with {others}{prior} for the prior",
         what=what,
         blended=Nats(blended, 4),
-        beside=alone if len(candidates) > 1 else "",
+        others=alone if len(candidates) > 1 else "",
         prior=Nats(prior, 4),
     )

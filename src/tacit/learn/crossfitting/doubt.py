@@ -2,8 +2,8 @@
 
 Models of overlapping records agree more than they are right, and what they all get wrong does not show in their spread.
 So the spread is tried out in a world whose log-lift is known: secrets are drawn anew from what the models of one fold
-say, and everything is learned again. One fold's models, and not their mean: that is smoother than the truth, and so
-easier to learn.
+say, and everything is learned again. The models of one fold, not the mean over folds, which is smoother than the truth,
+and so easier to learn.
 
 No interval of single log-lifts can be right for every population: where hardly a record occurs twice, it would have to
 be as wide as knowing nothing (Barber, *Is distribution-free inference possible for binary regression?*, EJS 2020). An
@@ -21,10 +21,10 @@ from scipy.special import ndtri
 from tacit.learn.arrays import Codes, Floats
 from tacit.lift import lower_limit
 
-# In two worlds, and the larger factor is taken: what is wrong in one is wrong for all its records, or right. Aiming at
-# 95% in one of them covered 91 to 99% of nineteen samples whose truth is known, so a little more is aimed at.
+# The larger factor of two worlds is used: within one world, errors are shared by all records. Aiming at 95% in one
+# world covered 91 to 99% in nineteen samples whose truth is known, so the aim is a little higher.
 WORLDS, AIM, USUAL_CONFIDENCE = 2, 0.97, 0.95
-# Fewer records than this of a secret (or without it) at the end of the scale tell by counting alone.
+# Where there are fewer records than this of a secret (or without it) at the end of the scale, only counting is used.
 FEW = 10
 
 
@@ -36,7 +36,7 @@ def redrawn(lift: Floats, prior: Floats, random_state: np.random.Generator) -> C
 
 
 def stretch(found: Floats, known: Floats, spread: Floats, least: Floats) -> Floats:
-    """Factors with which 97% of known log-lifts are within 1.96 spreads: of each secret, and last of all at once."""
+    """Factors with which 97% of known log-lifts are within 1.96 spreads: for each secret, and last for all at once."""
     ratio = np.abs(found - known) / _widened(spread, least)
     each = np.maximum(np.quantile(ratio, AIM, axis=0), np.quantile(ratio, AIM))
     return np.append(each, np.quantile(ratio.max(axis=1), AIM)) / _reach(USUAL_CONFIDENCE)
@@ -45,7 +45,7 @@ def stretch(found: Floats, known: Floats, spread: Floats, least: Floats) -> Floa
 def least_error(prior: Floats, *, records: int, columns: int) -> Floats:
     """The standard error of a log-lift that depends on every column by one number: nobody can know it better.
 
-    It is what is left of doubt where models learned nothing and so agree that there is nothing.
+    It is the doubt that remains where models learned nothing and so agree that there is nothing.
     """
     return np.asarray(np.sqrt((columns + 1) * (1 - prior) / (prior * records)))
 
@@ -71,10 +71,10 @@ class Tail:
     def least_share(self, scores: Floats, beta: float) -> Floats:
         """The least share of events (Clopper and Pearson) among records scored no higher; 1 where they are not few."""
         limits = lower_limit(np.arange(FEW), np.maximum(self.sizes, np.arange(FEW)), beta=beta)
-        found = np.empty_like(scores)
+        shares = np.empty_like(scores)
         for s, (levels, limit) in enumerate(zip(self.levels, limits, strict=True)):
-            found[:, s] = np.append(limit, 1.0)[np.searchsorted(levels, scores[:, s], side="right")]
-        return found
+            shares[:, s] = np.append(limit, 1.0)[np.searchsorted(levels, scores[:, s], side="right")]
+        return shares
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Doubt:
 
     @classmethod
     def of(cls, prior: Floats, least: Floats, factors: Floats, apart: Floats, secret: Codes) -> Doubt:
-        """``apart`` is what models said of the training records that they did not see."""
+        """``apart`` is what models said about the training records that they did not see."""
         hit = secret[:, None] == np.arange(len(prior))
         return cls(prior, least, factors, Tail.of(apart, hit), Tail.of(-apart, ~hit))
 
@@ -99,7 +99,7 @@ class Doubt:
         """Lower and upper end, at least as far out as the least error says; no posterior exceeds 1.
 
         At the ends of the scale, where few records of a secret were seen at or below a log-lift (or few others above),
-        nothing narrower is said than counting these leaves open: down to minus infinity where there was none.
+        the interval is no narrower than counting these leaves open: down to minus infinity where there was none.
         """
         apart = 1 - (1 - confidence) / len(self.prior) if simultaneous else confidence
         factor = self.factors[-1] if simultaneous else self.factors[:-1]
@@ -116,7 +116,7 @@ class Doubt:
 
 
 def _widened(spread: Floats, least: Floats) -> Floats:
-    # Even where all models agree to the last digit they may be wrong together.
+    # Even where all models agree to the last digit they may all be wrong.
     return np.hypot(spread, least / 2)
 
 

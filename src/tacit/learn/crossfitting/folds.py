@@ -1,4 +1,4 @@
-"""Splits of records: every record is scored by models that never saw it, and stopping is decided by records apart."""
+"""Splits of records: every record is scored by models that never saw it, and held-out records decide when to stop."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def checked_apart(
     every = round(1 / share)
     check = np.arange(len(order)) % every == every - 1
     learn, apart = order[~check], order[check]
-    # A secret must not be known to the check alone; and where no record can be spared, the learners check themselves.
+    # A secret must not occur only in the check; and where no record can be spared, the learners check themselves.
     apart = apart[np.isin(secret[apart], secret[learn])]
     return random_state.permutation(learn), random_state.permutation(apart if len(apart) else learn)

@@ -18,7 +18,7 @@ RATE, DECAY, BATCH, STEPS, PATIENCE, LOOK = 2e-3, 0.05, 64, 600, 150, 30
 
 
 class Filters(NamedTuple):
-    """One layer: ``filters`` of ``side`` by ``side`` pixels, looked through at every ``step``-th place."""
+    """One layer: ``filters`` of ``side`` by ``side`` pixels, applied at every ``step``-th place."""
 
     side: int
     step: int
@@ -26,7 +26,7 @@ class Filters(NamedTuple):
 
 
 def layers_for(height: int, width: int) -> tuple[Filters, ...]:
-    """Two layers, as coarse as the pictures allow; one of their size for the smallest."""
+    """Two layers, as coarse as the pictures allow; for the smallest pictures one layer of their size."""
     side = min(height, width)
     if side >= 16:
         return Filters(5, 2, 8), Filters(3, 2, 16)
@@ -51,7 +51,7 @@ class ConvolutionNetwork:
         self.weights.append(np.zeros((1, out), dtype=np.float32))
 
     def outputs(self, pictures: Any, weights: Weights | None = None) -> tuple[Any, list[tuple[Any, Any]]]:
-        """What is said of every class, and the way there: windows of every layer, and what came of them."""
+        """Scores of every class, and the way there: the windows of every layer, and its outputs."""
         arrays = self.weights if weights is None else weights
         level, way = pictures, []
         for at, (side, step, _) in enumerate(self.layers):
@@ -65,12 +65,12 @@ class ConvolutionNetwork:
 
     def slopes(self, rows: Codes) -> list[Any]:
         """Of the mean cross-entropy of a batch."""
-        some = rows[0]
-        said, way = self.outputs(self.pictures[some])
-        slope = softmax(said, axis=1)
-        slope[np.arange(len(some)), self.classes[some]] -= 1
-        slope /= np.float32(len(some))
-        flat = way[-1][1].reshape(len(some), -1)
+        batch = rows[0]
+        scores, way = self.outputs(self.pictures[batch])
+        slope = softmax(scores, axis=1)
+        slope[np.arange(len(batch)), self.classes[batch]] -= 1
+        slope /= np.float32(len(batch))
+        flat = way[-1][1].reshape(len(batch), -1)
         found: list[Any] = [(flat.T @ slope)[None], slope.sum(axis=0)[None]]
         slope = (slope @ self.weights[-2][0].T).reshape(way[-1][1].shape)
         for at in range(len(way) - 1, -1, -1):
@@ -83,7 +83,7 @@ class ConvolutionNetwork:
         return found
 
     def _back(self, windows: Any, at: int, shape: tuple[int, ...]) -> Any:
-        """The slope of what windows were cut from: each pixel adds up those of its windows."""
+        """The slope of the layer that windows were cut from: each pixel adds up those of its windows."""
         side, step, _ = self.layers[at]
         n, rows, columns, _ = windows.shape
         parts = windows.reshape(n, rows, columns, shape[3], side, side)

@@ -97,7 +97,7 @@ class Shape:
         return [first, slope.sum(axis=1), *found]
 
     def said(self, layers: Sequence[Any], design: Any) -> Floats:
-        """What one network says of every record; in double precision, so that no record's score depends on others."""
+        """What one network says about every record; in double precision, so that no score depends on other records."""
         exact = [np.asarray(layer, dtype=np.float64) for layer in layers]
         parts = range(0, design.shape[0], ROWS_AT_ONCE)
         return np.concatenate([self.outputs(exact, design[at : at + ROWS_AT_ONCE])[0] for at in parts])
@@ -121,8 +121,8 @@ def trimmed(lift: NDArray[Any], clip: float | None) -> NDArray[Any]:
 class LiftNetworks:
     """Networks side by side, to be trained on log-lifts by an objective; see ``training.Trainable``.
 
-    ``check`` is networks x held-out records, which ``judge`` (an objective) is asked about. An output beyond ``clip``
-    has no slope. Sparse records are for a single network.
+    ``check`` is networks x held-out records, on which ``judge`` (an objective) is evaluated. An output beyond ``clip``
+    has no slope. Sparse records work only with a single network.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class LiftNetworks:
         return self.shape.slopes(self.weights, self._inputs, way, slope)
 
     def loss(self) -> Floats:
-        """Held-out, of each network; infinite where it says what is no number."""
+        """Held-out, of each network; infinite where an output is not a finite number."""
         h = trimmed(self.shape.outputs(self.weights, self._checked)[0].astype(np.float64), self.clip)
         with np.errstate(over="ignore", invalid="ignore"):
             value = self.judge.value(h, self.posterior[self.check], self.prior, 1 / self.check.shape[1])
@@ -198,7 +198,7 @@ def train_small_networks(
     shortest = [min(len(part[side]) for part in parts) for side in (0, 1)]
     learn, check = (np.stack([part[side][: shortest[side]] for part in parts]) for side in (0, 1))
     shape = Shape(design.shape[1], len(prior), SMALL_HIDDEN)
-    # Every net begins as the one that says nothing, and has to be taught that there is something to say.
+    # Every net starts out saying nothing, and has to learn that there is something to say.
     weights = shape.start(len(parts), random_state, at_rest=True)
     networks = LiftNetworks(shape, weights, design, np.eye(len(prior))[secret], prior, check)
     batch = usual_batch(learn.shape[1])

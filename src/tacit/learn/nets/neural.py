@@ -19,7 +19,7 @@ from tacit.learn.nets.networks import ACTIVATIONS, Layers, LiftNetworks, Shape, 
 from tacit.learn.nets.objectives import OBJECTIVES, log_mean
 from tacit.learn.nets.training import Schedule, train
 
-# Steps between two looks at the held-out loss, and between two words of progress.
+# Steps between two looks at the held-out loss, and between two reports of progress.
 LOOK_EVERY = 50
 
 
@@ -39,7 +39,7 @@ class NeuralLogLift(CrossFitted):
     normalise : {"record", "constant", "none"}
         What is taken off the trained outputs h. "record": log sum_s p(s) e^{h(s,x)}, so that posteriors add up to 1.
         "constant": log E_{P_S P_X}[e^h] over the training records, one number. "none": nothing, as in the papers,
-        although "dv" and "tide" know their maximiser up to a constant only.
+        although "dv" and "tide" determine their maximiser only up to a constant.
     secret_as : {"head", "input"}
         "head": one output for every secret. "input": the secret is part of the input, one-hot, and there is one output,
         as in the papers; it costs a pass for every secret.
@@ -53,21 +53,21 @@ class NeuralLogLift(CrossFitted):
         Where Adagrad's sums of squares begin. TensorFlow begins at 0.1, with which 3000 steps hardly move; see
         ``as_in_the_paper``.
     batch_size : int, optional
-        Records a step; None takes all of them in every step.
+        Records per step; None takes all of them in every step.
     steps : int
         The most steps each network takes.
     patience : int, optional
-        Stop after so many steps without a better held-out loss and keep the best network; None trains to the end. With
-        patience a network starts at independence (log-lift 0), so noise alone leaves it there.
+        Stop after this many steps without a better held-out loss and keep the best network; None trains to the end.
+        With patience a network starts at independence (log-lift 0), so noise alone leaves it there.
     validation : float
         Share of each network's training records that is held out to judge when to stop.
     members : int
-        Networks a fold, each with its own start, batches and held-out part.
+        Networks per fold, each with its own start, batches and held-out part.
     folds : int
         Parts for cross-fitting, or 0 for none. Each part is scored by networks trained on the others; new records are
         scored by all networks.
     doubt, categorical_features, progress, random_state
-        As of ``AutoLogLift``. Without folds there are no intervals to prepare, nor a test of association.
+        As for ``AutoLogLift``. Without folds there are no intervals to prepare, nor a test of association.
 
     Attributes
     ----------
@@ -135,7 +135,7 @@ class NeuralLogLift(CrossFitted):
 
     @classmethod
     def as_in_the_paper(cls, objective: str = "dv", initial_accumulator: float = 0.0, **changes: Any) -> Self:
-        """The printed setting of the watchdog paper (appendix E), of which TIDE's differs in the clip.
+        """The printed setting of the watchdog paper (appendix E); that of TIDE differs in the clip.
 
         Two hidden layers of 128 tanh on (secret, record), Adagrad with rate 0.001, 3000 steps with the whole training
         set; one network, nothing held out, nothing normalised. The paper does not print Adagrad's initial accumulator.
@@ -210,7 +210,7 @@ class NeuralLogLift(CrossFitted):
         title = OBJECTIVES[self.objective].title
         made = f"{len(raw)} networks" if len(raw) > 1 else "one network"
         if not folds:
-            self.reason_ = f"{made} trained by {title}; no record was held out, so nothing is known of how well it does"
+            self.reason_ = f"{made} trained by {title}; no record was held out, so its quality is unknown"
             return
         lift = np.empty((len(secret), len(self.secrets_)))
         for part in range(folds):
@@ -251,7 +251,7 @@ class NeuralLogLift(CrossFitted):
         return Shape(design.shape[1], len(self.secrets_), tuple(self.hidden), self.activation, self.secret_as)
 
     def _outputs(self, design: Any) -> Floats:
-        """What the networks say, networks x records x secrets, before anything is taken off."""
+        """The outputs of the networks, networks x records x secrets, before anything is taken off."""
         shape = self._shape(design)
         return trimmed(np.stack([shape.said(layers, design) for layers in self.networks_]), self._training_clip)
 

@@ -52,7 +52,7 @@ def objective_value(objective: str, log_lift: Any, posterior: Any, *, prior: Any
     prior : array
         P_S.
     weight : array, optional
-        Weights of the records; alike by default.
+        Weights of the records; equal by default.
 
     Guarantees
     ----------

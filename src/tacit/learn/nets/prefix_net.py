@@ -24,11 +24,11 @@ FirstLayer = tuple[Any, ...]
 RATE, DECAY = 2e-3, 0.1
 # Looks at the held-out loss without a better one before the rate is cut, and how often it is cut before the end.
 PATIENCE, CUTS = 6, 2
-# Prefixes of each record in a step, and of each order in a look at the held-out loss.
+# Prefixes of each record in a step, and of each order when the held-out loss is computed.
 LENGTHS, CHECK_LENGTHS = 8, 16
-# Held-out records that are looked at, and steps between two looks.
+# The most held-out records used for that, and steps between two looks.
 MOST_CHECKED, LOOK_EVERY = 3_000, 25
-# Records that are worked on at once when records are scored.
+# Records that are scored at once.
 ROWS_AT_ONCE = 512
 
 
@@ -56,12 +56,12 @@ class PrefixNetwork:
         return added + self.present[feature] if len(self.present) else added
 
     def scores(self, hidden: Floats) -> Floats:
-        """Scores of the secrets, zero for the empty prefix; the log-lift but for a number per prefix."""
+        """Scores of the secrets, zero for the empty prefix; the log-lift except for one number per prefix."""
         return Above(self).scores(hidden)
 
 
 class Above:
-    """The layers above the first, made ready to be run often: halves and shifts are taken into weights and biases."""
+    """The layers above the first, made ready to run often: halves and shifts are absorbed into weights and biases."""
 
     def __init__(self, net: PrefixNetwork) -> None:
         self.second, self.out = net.second / 2, net.out / 2
@@ -70,7 +70,7 @@ class Above:
         self.empty = self.scores(net.bias[None])[0]
 
     def scores(self, hidden: Floats, room: Floats | None = None) -> Floats:
-        """Scores of hidden layers; ``room`` of their shape saves making some."""
+        """Scores of hidden layers; ``room``, an array of their shape, saves allocating one."""
         middle = _bent(hidden, room) @ self.second
         middle += self.bias
         found: Floats = _bent(middle) @ self.out
@@ -79,7 +79,7 @@ class Above:
 
 
 def _bent(z: Floats, room: Floats | None = None) -> Floats:
-    """The smooth ramp z + sqrt(z^2 + 1): no exponential, which would cost more than the layers do."""
+    """The smooth ramp z + sqrt(z^2 + 1): without an exponential, which would cost more than the layers do."""
     root = np.multiply(z, z, out=room)
     root += 1
     np.sqrt(root, out=root)
@@ -155,7 +155,7 @@ def dense(rows: Any) -> NDArray[Any]:
 
 @dataclass
 class DenseRecords:
-    """Training records with the same features each: a matrix with its columns sorted by feature, and where each starts.
+    """Training records that all have the same features: a matrix with columns sorted by feature, and where each starts.
 
     ``orders``: "given", "random", or "both" in turn.
     """
@@ -171,9 +171,9 @@ class DenseRecords:
         return len(self.starts) - 1
 
     def initial(self, hidden: int, rng: np.random.Generator) -> tuple[Any, Any]:
-        """As large as lets a whole record fill the hidden layer with numbers of unit size."""
-        some = dense(self.design[:ROWS_AT_ONCE])
-        size = np.sqrt(2 / max(float((some**2).sum(axis=1).mean()), 1.0))
+        """Scaled so that a whole record fills the hidden layer with numbers of unit size."""
+        block = dense(self.design[:ROWS_AT_ONCE])
+        size = np.sqrt(2 / max(float((block**2).sum(axis=1).mean()), 1.0))
         return rng.standard_normal((self.design.shape[1], hidden)) * size, np.zeros((self.m, hidden))
 
     def view(self, rows: Codes, rng: np.random.Generator) -> Any:
@@ -189,7 +189,7 @@ class DenseRecords:
         cuts = self._cuts(min(CHECK_LENGTHS, self.m), 0.5)
         orders = [] if self.orders == "given" else [rng.permutation(self.m) for _ in range(2)]
         orders += [] if self.orders == "random" else [np.arange(self.m)]
-        # A batch has one order, so that many small parts see more orders than few large ones do.
+        # A batch has one order, so many small parts see more orders than a few large ones.
         parts = np.array_split(rows, max(1, len(rows) // 512))
         return [(part, (order, cuts)) for part in parts for order in orders]
 
@@ -251,7 +251,7 @@ class SparseRecords:
     """Bags of words: a CSR matrix; a record's features are its stored entries.
 
     Their order is random unless "given": where entries are sorted by term, the first one says that all terms before it
-    are absent, which is not what is asked of a term.
+    are absent, which is not what a term should be credited with.
     """
 
     bags: Any
@@ -262,7 +262,7 @@ class SparseRecords:
         return 0.1 * rng.standard_normal((self.bags.shape[1], hidden)), np.zeros((0, hidden))
 
     def view(self, rows: Codes, rng: np.random.Generator) -> Any:
-        """An order of every record's own, some of its prefixes and all of it."""
+        """A separate order for every record, some of its prefixes and all of it."""
         part = self._part(rows, rng)
         lengths = np.diff(part.indptr)
         cuts = np.ceil(rng.random((len(rows), 3)) * lengths[:, None]).astype(np.int64)
@@ -270,13 +270,13 @@ class SparseRecords:
 
     def checks(self, rows: Codes, rng: np.random.Generator) -> list[tuple[Codes, Any]]:
         """Quarters of the records, the same at every look."""
-        found = []
+        looks = []
         for begin in range(0, min(len(rows), MOST_CHECKED), ROWS_AT_ONCE):
-            some = rows[begin : begin + ROWS_AT_ONCE]
-            part = self._part(some, rng)
+            batch = rows[begin : begin + ROWS_AT_ONCE]
+            part = self._part(batch, rng)
             cuts = np.ceil(np.diff(part.indptr)[:, None] * np.arange(1, 5) / 4).astype(np.int64)
-            found.append((some, self._prefixes(part, cuts)))
-        return found
+            looks.append((batch, self._prefixes(part, cuts)))
+        return looks
 
     def _part(self, rows: Codes, rng: np.random.Generator) -> Any:
         """Some records, their entries shuffled unless the order of storage is what counts."""
@@ -312,7 +312,7 @@ class SparseRecords:
 
 
 class PrefixNetworkInTraining:
-    """A network, one of its kind, that learns by cross-entropy over random prefixes; see ``training.Trainable``.
+    """A single network that learns by cross-entropy over random prefixes; see ``training.Trainable``.
 
     ``check`` are the rows whose loss, over all lengths, says when to stop.
     """
@@ -331,7 +331,7 @@ class PrefixNetworkInTraining:
         self.log_prior = np.log(prior).astype(np.float32)
         first, present = records.initial(hidden[0], rng)
         second = rng.standard_normal(hidden) * np.sqrt(2 / hidden[0])
-        # The net begins as the one that says nothing, and has to be taught that there is something to say.
+        # The net starts out saying nothing, and has to learn that there is something to say.
         out = np.zeros((hidden[1], len(prior)))
         arrays = (first, present, np.zeros(hidden[0]), second, np.zeros(hidden[1]), out)
         self.weights = [array.astype(np.float32)[None] for array in arrays]

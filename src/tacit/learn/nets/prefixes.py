@@ -32,11 +32,11 @@ from tacit.learn.nets.prefix_net import (
 )
 
 ORDERS = ("both", "given", "random")
-# An answer of records x features x secrets may hold this many numbers (a gigabyte); a bag of words would ask for more.
+# An answer of records x features x secrets may hold this many numbers (a gigabyte); a bag of words would need more.
 MOST_NUMBERS = 134_217_728
-# Records that the order by leak is judged by.
+# The most records used to order features by leak.
 MOST_JUDGED = 2_000
-# Widths of the hidden layers: above so many features every prefix has to be cheap.
+# Widths of the hidden layers: with more than this many features every prefix has to be cheap.
 FEW_FEATURES, FEW_HIDDEN, MANY_HIDDEN = 64, (128, 64), (64, 16)
 
 
@@ -55,20 +55,20 @@ class PrefixLogLift(LogLiftEstimator):
     groups : sequence or array of int, optional
         The feature that each column belongs to, 0 .. m-1. Without it every column is a feature.
     orders : "both", "given" or "random"
-        Which prefixes are learned from: of the columns in the order given, of random orders (any subset), or of both.
-        Of a sparse matrix "both" means "random": the set of terms tells, not the order that they are stored in.
+        Which prefixes are learned from: those of the given column order, of random orders (any subset), or of both.
+        For a sparse matrix "both" means "random": the set of terms matters, not the order in which they are stored.
     clip : float, optional
         Log-lifts are trimmed to [-clip, clip], so that no feature's conditional density exceeds 2 clip. As in the
         tide paper, prefixes are trimmed before differences are taken: between two prefixes beyond the clip a feature
         seems to say nothing. To flag features, leave it out.
     cross_fit : int, optional
-        Number of folds. Each has a network that did not see it; ``out_of_fold=True`` lets it score its records.
+        Number of folds. Each has a network that did not see it, and scores its records with ``out_of_fold=True``.
     hidden : pair of int, optional
         Widths of the two hidden layers; (128, 64), or (64, 16) where features are many.
     epochs : int
         The most passes over the records; training ends earlier if records held out do not get better.
     categorical_features : sequence, optional
-        Names or numbers of columns whose numbers are mere names.
+        Names or places of columns to be read as categories although they hold numbers.
     random_state : int, RandomState or None
     progress : callable, optional
         Called with a stage and a share.
@@ -119,7 +119,7 @@ class PrefixLogLift(LogLiftEstimator):
         self.layout_ = _layout(self.encoder_, self.groups, features)
         self.n_groups_ = self.layout_.features
         design = self.layout_.design(self.encoder_, features)
-        # One fold less than none: every record is in no fold that is left out.
+        # No record is in fold 0, the one left out, so that the only network learns from all of them.
         fold = np.full(len(secret), -1)
         if self.cross_fit is not None:
             fold = self.fold_ = fold_of_each(secret, min(self.cross_fit, max(2, len(secret) // 2)), rng)
@@ -187,8 +187,8 @@ class PrefixLogLift(LogLiftEstimator):
     ) -> Floats:
         """i(s; x_j | the features before it): records x features x secrets, each feature in its own place.
 
-        With ``orders`` it is averaged over so many random orders (pairs of an order and its reverse), so that features
-        that say the same share what they say, as Shapley values do; the parts still add up to the log-lift.
+        With ``orders`` it is averaged over that many random orders (pairs of an order and its reverse), so that
+        features that say the same share the credit, as in Shapley values; the parts still add up to the log-lift.
         """
         if orders is not None:
             return self._averaged(
@@ -218,7 +218,7 @@ class PrefixLogLift(LogLiftEstimator):
         return np.asarray(total / orders)
 
     def single_log_lift(self, X: Any, *, out_of_fold: bool = False) -> Floats:
-        """i(s; x_j) of every feature by itself: records x features x secrets; of a sparse matrix, entries x secrets."""
+        """i(s; x_j) of every feature by itself: records x features x secrets; in a sparse matrix, entries x secrets."""
         design = self._designed(X)
         with one_thread():
             if self.layout_.starts is None:
@@ -233,7 +233,7 @@ class PrefixLogLift(LogLiftEstimator):
     ) -> Floats:
         """i(s; term | the terms before it) for every stored entry of a sparse matrix: entries x secrets.
 
-        A record's terms come in the order that they are stored in, unless ``order`` ranks all terms, or ``orders``
+        A record's terms come in the order in which they are stored, unless ``order`` ranks all terms, or ``orders``
         asks for an average over random orders.
         """
         design = self._designed(X)
@@ -276,13 +276,13 @@ class PrefixLogLift(LogLiftEstimator):
         if n * features * len(self.prior_) > MOST_NUMBERS:
             raise ArgumentError(
                 f"{n:,} records x {features:,} features x {len(self.prior_)} secrets do not fit into memory; ask about "
-                "fewer records at a time, or, of a sparse matrix, for term_log_lift"
+                "fewer records at a time, or, for a sparse matrix, use term_log_lift"
             )
 
     def _scored(self, design: Any, out_of_fold: bool, scores: Any, of: Codes | None = None) -> Floats:
-        """Scores by all networks together, or of each record by the network that did not see it.
+        """Scores by all networks together, or for each record by the network that did not see it.
 
-        ``of`` is the training record that each row of ``design`` belongs to, where rows are no records.
+        ``of`` is the training record that each row of ``design`` belongs to, where rows are not records.
         """
         if not out_of_fold:
             return np.asarray(np.mean([scores(net, design) for net in self.networks_], axis=0))
@@ -372,7 +372,7 @@ class Sweep:
             return self._lift([hidden + added for hidden, added in zip(self._hidden, brought, strict=True)])
 
     def release(self, feature: int, columns: Any, *, where: NDArray[np.bool_] | None = None) -> None:
-        """Add a feature as it is released, to the records ``where`` (all unless said)."""
+        """Add a feature as it is released, to the records ``where`` (by default all)."""
         brought = self._brought(feature, columns)
         for hidden, added in zip(self._hidden, brought, strict=True):
             hidden += added if where is None else np.where(where[:, None], added, 0.0)
@@ -403,10 +403,10 @@ class Sweep:
 
 @dataclass(frozen=True)
 class InputLayout:
-    """How the inputs of the network lie: sorted by feature, feature j from ``starts[j]`` to ``starts[j + 1]``.
+    """Where the inputs of the network are: sorted by feature, feature j from ``starts[j]`` to ``starts[j + 1]``.
 
-    ``columns`` are the encoder's inputs in that order, ``owner`` the feature of each column of the records. Of a bag of
-    words there are no starts: a term is an input, divided by its usual size ``scale``.
+    ``columns`` are the encoder's inputs in that order, ``owner`` the feature of each column of the records. For a bag
+    of words there are no starts: a term is an input, divided by its usual size ``scale``.
     """
 
     features: int

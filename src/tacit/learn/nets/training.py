@@ -2,8 +2,8 @@
 
 numpy and not JAX, because ``auto`` and the prefixes train networks where no extra is installed, because networks of
 this size cost more in calls and in compiling for every new shape than in arithmetic (so those of all folds are trained
-together, as one stack of matrices), and because what trains them also scores them, alike on every machine. The price:
-slopes are written by hand, and the tests hold them against numerical ones; a GPU is not used.
+together, as one stack of matrices), and because the same code trains and scores them, alike on every machine. The
+price: slopes are written by hand, and the tests compare them with numerical ones; a GPU is not used.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ import numpy as np
 
 from tacit.learn.arrays import Codes, Floats, Singles
 
-# Every array is networks x ...; an array of three dimensions holds matrices, of two biases.
+# Every array is networks x ...; an array of three dimensions holds matrices, one of two holds biases.
 Weights = list[Singles]
 
 # Adam's usual constants, and what keeps Adagrad from dividing by zero where there is no slope.
 MOMENTUM, SQUARES, TINY, ADAGRAD_TINY = 0.9, 0.999, 1e-8, 1e-12
 # A held-out loss must fall by this much to count as better; less is noise.
 WORTH_WHILE = 1e-4
-# By this the rate is multiplied when it is cut.
+# The rate is multiplied by this when it is cut.
 CUT = 0.3
 
 
 class RowSlope(NamedTuple):
-    """The slope of some rows of the only network's matrix; all other rows have none, and stay as they are."""
+    """The slope of some rows of the only network's matrix; all other rows have none, and stay unchanged."""
 
     rows: Codes
     values: Any
@@ -40,7 +40,7 @@ class Trainable(Protocol):
     weights: Weights
 
     def slopes(self, rows: Codes) -> Sequence[Any]:
-        """Of every array of weights the slope of the loss, or a ``RowSlope``; ``rows`` is networks x a batch."""
+        """For every array of weights the slope of the loss, or a ``RowSlope``; ``rows`` is networks x a batch."""
 
     def loss(self) -> Floats:
         """The held-out loss of each network."""
@@ -50,8 +50,8 @@ class Trainable(Protocol):
 class Schedule:
     """How networks are trained.
 
-    ``decay`` is AdamW's, of matrices alone; ``accumulator`` is where Adagrad's sums of squares begin. A ``batch`` of
-    None is all records. The held-out loss is looked at every ``look_every`` steps. Without a better one for
+    ``decay`` is AdamW's, applied only to matrices; ``accumulator`` is where Adagrad's sums of squares begin. A
+    ``batch`` of None is all records. The held-out loss is computed every ``look_every`` steps. Without a better one for
     ``patience`` steps the rate is cut, ``cuts`` times, and then training ends; without patience it goes on to the end.
     """
 
@@ -67,7 +67,7 @@ class Schedule:
 
 
 def usual_batch(records: int) -> int:
-    """Many records can be had quieter slopes from; few need the noise of small batches."""
+    """With many records, larger batches give less noisy slopes; few records need the noise of small ones."""
     return 64 if records < 10_000 else 256
 
 
@@ -123,7 +123,7 @@ def _train(
 
 
 def _batches(learn: Codes, schedule: Schedule, rng: np.random.Generator) -> Iterator[Codes]:
-    """Rows of every network's next batch, a batch a step; each goes through its records in an order of its own."""
+    """Rows of every network's next batch, one per step; each network goes through its records in its own order."""
     size = learn.shape[1]
     batch, step = min(schedule.batch or size, size), 0
     while step < schedule.steps:
@@ -151,9 +151,9 @@ class Optimiser:
         for weights, mean, square, slope in zip(self.weights, self.means, self.squares, slopes, strict=True):
             arrays, shrink = (weights, mean, square), weights.ndim == 3
             if isinstance(slope, RowSlope):
-                some = [array[0, slope.rows] for array in arrays]
-                self._move(*some, slope=slope.values, shrink=shrink)
-                for array, moved in zip(arrays, some, strict=True):
+                parts = [array[0, slope.rows] for array in arrays]
+                self._move(*parts, slope=slope.values, shrink=shrink)
+                for array, moved in zip(arrays, parts, strict=True):
                     array[0, slope.rows] = moved
             else:
                 self._move(*arrays, slope=slope, shrink=shrink)

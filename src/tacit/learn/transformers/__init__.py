@@ -1,1 +1,1 @@
-"""Transformers that change records and give them back in the form they came in."""
+"""Transformers that change records and return them in the form they came in."""

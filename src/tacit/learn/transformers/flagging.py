@@ -1,4 +1,4 @@
-"""What noise on flagged features alone is worth: the repaired bound of the tide paper, counted on records."""
+"""What noise on flagged features only is worth: the repaired bound of the tide paper, counted on records."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def flagging_delta(
 ) -> tuple[Floats, Floats]:
     """For every feature, the bound on E-gamma, gamma = e^epsilon, and the part of it that no noise removes.
 
-    ``flags`` is records x features; ``diameter`` and ``scale`` are of all features, or of each. Both are the larger of
-    the two sides and over the secrets (`obfuscation_delta`), with shares counted among the records.
+    ``flags`` is records x features; ``diameter`` and ``scale`` are one for all features, or one for each. Both results
+    are the largest over the two sides and the secrets (`obfuscation_delta`), with shares counted among the records.
     """
     given = np.array([flags[secret == s].mean(axis=0) for s in range(int(secret.max()) + 1)])
     whole = np.broadcast_to(flags.mean(axis=0), given.shape)

@@ -24,8 +24,8 @@ def secure_words(n: int, random_state: int | np.random.Generator | None = None) 
     n : int
         How many.
     random_state : int or numpy Generator, optional
-        Makes the words repeatable, for tests and experiments. Whoever knows or guesses the seed, or sees enough of the
-        words, can take the noise off again: never give one for a release.
+        Makes the words repeatable, for tests and experiments. Anyone who knows or guesses the seed, or sees enough of
+        the words, can take the noise off again: never give one for a release.
 
     Guarantees
     ----------

@@ -21,7 +21,7 @@ from tacit.lift import GridGaussian, compose_deltas, gaussian_scale, vacuous
 
 Words = Callable[[int], NDArray[np.uint64]]
 
-# What a redrawn cell is to the network that reads releases: only that it was redrawn, for its value says nothing.
+# What a redrawn cell looks like to the network that reads releases: only that it was redrawn; its value says nothing.
 REDRAWN = "(redrawn)"
 # Scales that are derived, not given, are rounded up to a sixteenth of a power of two, so that they share noise tables.
 FINENESS = 16
@@ -36,17 +36,17 @@ class Obfuscated:
     values : frame or array
         The records as released, in the form that they came in.
     flags : array, records x features
-        Which features of which records were changed. Not for publication: it is no more than what a reader can see of
-        noised cells, but says it outright.
+        Which features of which records were changed. Not for publication: it tells no more than what a reader can see
+        of noised cells, but says it outright.
     touched : float
         Share of cells that were changed.
     scale : array, features
         Standard deviation of the noise on flagged numbers of each feature; 0 where it has none.
     delta : array, features
         An estimate of the bound on E-gamma, gamma = e^epsilon, of each feature given those released before it, the
-        larger of its two sides and over the secrets (`obfuscation_delta`; the fact of being changed is in it).
+        largest over its two sides and the secrets (`obfuscation_delta`; it includes the fact of being changed).
     vacuous : array, features
-        Where that bound says next to nothing: publishing the secret itself would keep its upper side.
+        Where that bound says next to nothing: publishing the secret itself would satisfy its upper side.
     total_epsilon, total_delta : float
         Of all features together (`compose_deltas`).
     total_vacuous : bool
@@ -70,7 +70,7 @@ class FeatureObfuscator(RecordsTransformer):
     what was *released* of the features before it, it is flagged. Flagged numbers get Gaussian noise on a grid; flagged
     categories are redrawn from a pool without looking at the cell. A cell unlike any that was learned from is flagged.
 
-    The tide paper asks about the raw features before it, and so releases the copy of a feature that it has just noised.
+    The tide paper conditions on the raw features before it, and so releases the copy of a feature it has just noised.
     Here the network reads releases: a first one, learned from raw records, obfuscates the training records, and a
     second one is learned from those (``rounds``).
 
@@ -94,7 +94,7 @@ class FeatureObfuscator(RecordsTransformer):
         How often the network is learned anew from what was released. With 0 the raw network is used, and features that
         were changed count as not released: an adversary who disregards them.
     random_state : int, RandomState or None
-        Of the learning, the noise and the draws. None takes the noise from the system's secure source: leave it so
+        For the learning, the noise and the draws. None takes the noise from the system's secure source: leave it so
         when you publish.
 
     Attributes
@@ -108,7 +108,7 @@ class FeatureObfuscator(RecordsTransformer):
 
     Guarantees
     ----------
-    A cell that is not flagged is as it was. What a flagged number gets is exactly Gaussian noise of the scale, rounded
+    A cell that is not flagged is unchanged. What a flagged number gets is exactly Gaussian noise of the scale, rounded
     to a grid, after the number is brought into the range of the training table. What replaces a flagged category is
     independent of the record. Which cells are flagged, and with them ``delta``, rests on a learned log-lift: it is an
     estimate and certifies nothing. Shares among training records are those of networks that saw them, unless the
@@ -208,7 +208,7 @@ class FeatureObfuscator(RecordsTransformer):
         self.kinds_ = encoder.kinds
         self.columns_ = [np.flatnonzero(owner == j).tolist() for j in range(m)]
         numbers = np.flatnonzero(np.array(encoder.kinds) == "number")
-        # A column that was missing throughout has no range; as it is never anything else, any will do.
+        # A column that was missing throughout has no range; since it is never anything else, any will do.
         self.low_, self.high_ = np.where(np.isfinite(encoder.low), [encoder.low, encoder.high], 0.0)
         self.diameter_ = np.sqrt(np.bincount(owner, weights=(self.high_ - self.low_) ** 2, minlength=m))
         if self.scale is not None:
@@ -265,7 +265,7 @@ class FeatureObfuscator(RecordsTransformer):
     def _shown(self, columns: list[Any], j: int, flagged: Flags | None) -> NDArray[Any]:
         """A feature as the raw network reads it or, given the flags, as the network of releases does.
 
-        That one is told which features were changed, and gets noised numbers shrunk towards the middle,
+        The latter is told which features were changed, and gets noised numbers shrunk towards the middle,
         as far as the noise makes that the better guess.
         """
         own = [columns[c] for c in self.columns_[j]]
@@ -284,9 +284,9 @@ class FeatureObfuscator(RecordsTransformer):
         return np.asarray(middle + share * (column - middle))
 
     def _learn_from_releases(self, table: list[NDArray[Any]], secret: Codes, words: Words) -> PrefixLogLift:
-        """A network that reads what was released of the features so far, and the next one as it is.
+        """A network that reads the features so far as released, and the next one raw.
 
-        Half of the records are shown to it as released; of the others, the features from a random place on are raw.
+        Half of the records are shown to it as released; in the others, the features from a random place on are raw.
         """
         rng = np.random.default_rng(int(words(1)[0]))
         released, flags = self._released(table, words, training=True)
@@ -321,7 +321,7 @@ class FeatureObfuscator(RecordsTransformer):
             np.array([0.0 if noise is None else getattr(noise, name) for noise in noises])
             for name in ("step", "truncated")
         )
-        # Rounding to the grid may bring two values farther apart.
+        # Rounding to the grid may move two values farther apart.
         diameter = np.where(self.scale_ > 0, self.diameter_ + step * np.sqrt(columns), 0.0)
         scale = np.where(self.scale_ > 0, self.scale_, np.inf)
         delta, _ = flagging_delta(flags, secret, epsilon=self.epsilon, diameter=diameter, scale=scale)
@@ -349,15 +349,15 @@ def _rounded_up(scales: Floats) -> Floats:
 
 
 def _natives(X: Any, kinds: tuple[str, ...]) -> dict[int, NDArray[Any]]:
-    """The categories as they came, not as text."""
+    """The categories in their original type, not as text."""
     frame = frame_of(X)
-    found = {}
+    natives = {}
     for c, kind in enumerate(kinds):
         if kind == "category":
             values = X[:, c] if frame is None else frame[frame.columns[c]].to_list()
-            found[c] = np.empty(len(values), dtype=object)
-            found[c][:] = values
-    return found
+            natives[c] = np.empty(len(values), dtype=object)
+            natives[c][:] = values
+    return natives
 
 
 def _rebuilt(X: Any, changed: dict[int, tuple[Flags, NDArray[Any]]], kinds: tuple[str, ...]) -> Any:

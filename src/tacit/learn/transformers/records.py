@@ -1,4 +1,4 @@
-"""What transformers have in common that change records and give them back in the form they came in."""
+"""What all transformers that change records, and return them in the form they came in, have in common."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RecordsTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A transformer of frames and arrays of mixed type, which is told the secret of each training record.
 
     A pipeline hands its target ``y`` to every step. What is to be predicted is hardly ever the secret, so ``y`` is
-    taken for it only if ``y_is="secret"`` says so.
+    used as the secret only if ``y_is="secret"`` says so.
     """
 
     secret: str | int | None
@@ -28,8 +28,9 @@ class RecordsTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None, *, secret: Any = None) -> Self:
         """Learn from records ``X``.
 
-        ``secret`` is that of each record; it may be routed through a pipeline (``set_fit_request(secret=True)``). It
-        is left out if the parameter ``secret`` names a column of ``X``, which is then no feature, or ``y`` is it.
+        ``secret`` is that of each record; it may be routed through a pipeline (``set_fit_request(secret=True)``). Leave
+        it out if the parameter ``secret`` names a column of ``X``, which is then not a feature, or if ``y`` is the
+        secret.
         """
         X, values = self._secret_apart(X, y, secret)
         X = self._checked(X, reset=True)
@@ -38,10 +39,10 @@ class RecordsTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _fit(self, X: Any, secret: Any, y: Any) -> Self:
-        """Learn from records, without the column of their secrets, and these."""
+        """Learn from records, without the column of their secrets, and from the secrets."""
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """The names of the columns, which stay as they are; a column of secrets is none of them."""
+        """The names of the columns, unchanged; a column of secrets is not among them."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
         return np.array(names, dtype=object)
@@ -69,7 +70,7 @@ class RecordsTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _records(self, X: Any) -> Any:
-        """Records to transform, checked; they may have the column of secrets, or be without it."""
+        """Records to transform, checked, with or without the column of secrets."""
         check_is_fitted(self)
         if self.secret is not None:
             frame = frame_of(X)
@@ -78,7 +79,7 @@ class RecordsTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self._checked(X, reset=False)
 
     def _as_asked(self, records: Any) -> Any:
-        """A frame as it came, or of the kind that ``set_output`` asks for; scikit-learn makes those of few kinds."""
+        """A frame of its own kind, or of the kind that ``set_output`` asks for; scikit-learn can make only a few."""
         frame, own = frame_of(records), getattr(self, "_sklearn_output_config", {})
         wanted = own.get("transform", get_config()["transform_output"])
         return records if frame is None or wanted == "default" else getattr(frame, f"to_{wanted}")()

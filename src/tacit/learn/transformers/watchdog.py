@@ -20,7 +20,7 @@ class Watchdog(RecordsTransformer):
     """The watchdog mechanism for records whose log-lift is learned.
 
     ``fit`` learns the log-lift and remembers the pool of risky records; ``transform`` replaces each risky record by one
-    drawn from that pool without looking at it, and leaves all others as they are.
+    drawn from that pool without looking at it, and leaves all others unchanged.
 
     Parameters
     ----------
@@ -28,13 +28,13 @@ class Watchdog(RecordsTransformer):
         The column of the secrets, by name or number, where it is among the records; ``fit`` takes it out, and so does
         ``transform``. Otherwise secrets are given to ``fit(X, secret=...)``.
     y_is : "secret", optional
-        That ``y`` holds the secrets. Without this word it never does: a pipeline gives its target to every step.
+        That ``y`` holds the secrets. Without it, ``y`` is never used: a pipeline gives its target to every step.
     epsilon : float
         A record is risky if its estimated risk exceeds this many nats.
     estimator : str or LogLiftEstimator
         How log-lift is learned: "auto", "counts", "trees", ... or an estimator.
     random_state : int, RandomState or None
-        Of the learning, and of the draws. None draws from the system's secure source.
+        For the learning and the draws. None draws from the system's secure source.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Watchdog(RecordsTransformer):
         The risky records of the training table, which replacements are drawn from.
     merged_epsilon_ : float
         The largest absolute log-lift of "the record was risky", counted on the training table. It holds for that table
-        exactly. For the records that are let through there is an estimate only, which certifies nothing; for a release
+        exactly. For the records that are let through there is only an estimate, which certifies nothing; for a release
         with a certificate use ``tacit.protect``.
 
     Guarantees

@@ -1,1 +1,1 @@
-"""The adversary bench of images and posts: families of adversaries that are trained on a release and tried on it."""
+"""The adversary bench: families of adversaries that are trained on a release and tried on it."""

@@ -1,4 +1,4 @@
-"""The answer of ``attack``: which family reads the release, and, of images and posts, what was left as it was."""
+"""The answer of ``attack``: which family reads the release and, for images and posts, what was left unchanged."""
 
 from __future__ import annotations
 
@@ -62,26 +62,26 @@ def attack_document(
 
 
 def untouched_words(untouched: int, records: int, unit: str, *, parts: Sequence[tuple[int, int]] = ()) -> Sentence:
-    """How many records are released as they were; ``parts`` are the same counts in each third that was treated."""
+    """How many records are released unchanged; ``parts`` are the same counts in each third that was treated."""
     words = sentence(
         "{} of {} {unit} are released exactly as they were", doc.Count(untouched), doc.Count(records), unit=unit
     )
-    told = ", ".join(f"{left:,} of {of:,}" for left, of in parts)
-    return words + (f" (by third: {told})." if parts else ".")
+    thirds = ", ".join(f"{left:,} of {of:,}" for left, of in parts)
+    return words + (f" (by third: {thirds})." if parts else ".")
 
 
 @dataclass(frozen=True)
 class BenchResult(Result):
     """Which family of adversaries reads a release of images or posts.
 
-    ``untouched`` of the ``records`` are released as they were; ``untouched_parts`` counts them in each third that was
-    treated by itself, where that is known. ``run`` is what the families guess. ``ceiling`` is what a coded
-    release claims of every adversary.
+    ``untouched`` of the ``records`` are released unchanged; ``untouched_parts`` counts them in each third that was
+    treated separately, where that is known. ``run`` is what the families guess. ``ceiling`` is what a coded
+    release claims about every adversary.
 
     Guarantees
     ----------
-    None of the release: an adversary that fails proves nothing. The verdict is bad wherever a record is untouched, or a
-    family surely guesses more than the claimed ceiling, or, where none is claimed, than the commonest secret's share.
+    None about the release: an adversary that fails proves nothing. The verdict is bad if a record is untouched, or if a
+    family surely guesses more than the claimed ceiling or, where none is claimed, than the commonest secret's share.
     """
 
     release: str
@@ -105,7 +105,7 @@ class BenchResult(Result):
 
     @property
     def line(self) -> float:
-        """What no family may surely pass."""
+        """The share of right guesses that no family may surely exceed."""
         return self.run.prior if self.ceiling is None else self.ceiling
 
     @property
@@ -174,7 +174,7 @@ def guess_tiles(
 def guesses_section(
     scores: Sequence[AdversaryScore], tested_on: int, unit: str, *, prior: float, promise: float | None
 ) -> doc.Section:
-    """What every family guesses right, beside the prior and what is promised."""
+    """What every family guesses right, next to the prior and the promise."""
     marks = [("prior", prior), *([] if promise is None else [("promise", promise)])]
     about = sentence(
         "Each learned from two thirds of {} and guessed the other, {} times round. Limits are exact, 95%, as if "
@@ -212,7 +212,7 @@ def told_apart(without: Sequence[str], group: str | None, unit: str) -> list[str
 
 
 def _verdict(result: BenchResult) -> BenchVerdict:
-    """What the numbers call for; the worst is said."""
+    """The worst verdict that the numbers call for."""
     if result.ceiling is not None and result.readers:
         return "promise broken"
     if result.untouched:
@@ -226,7 +226,7 @@ def _verdict(result: BenchResult) -> BenchVerdict:
 
 
 def _headline(result: BenchResult) -> str:
-    """The untouched, the best family, and what it may not pass."""
+    """The untouched records, the best family, and what it may not exceed."""
     best = max(result.run.families, key=lambda each: max(each.score.after, each.score.retrained))
     before, after = best_guesses([each.score for each in result.run.families])
     said = sentence(

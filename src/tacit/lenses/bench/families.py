@@ -1,4 +1,4 @@
-"""A family of adversaries: what it reads of a record, and who learns from that."""
+"""A family of adversaries: what it reads in a record, and the model that learns from that."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tacit.learn.arrays import Codes, Floats
 
 
 class Ordered(Protocol):
-    """Records that know at which place of their file each stands."""
+    """Records that know where in the file each stands."""
 
     @property
     def place(self) -> Codes:
@@ -25,8 +25,8 @@ class Ordered(Protocol):
 class Family:
     """One kind of adversary.
 
-    ``limits`` says in a line what it cannot see. ``read`` gives a row of numbers for every record, made of the records
-    of one file and of no secret; ``model`` gives a classifier of scikit-learn's that has not learned anything yet.
+    ``limits`` says in a line what it cannot see. ``read`` gives a row of numbers for every record, made from the
+    records of one file and from no secret; ``model`` gives an unfitted scikit-learn classifier.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Family:
 def switched_on(
     families: Sequence[Family], without: Sequence[str], *, besides: Sequence[Family] = ()
 ) -> tuple[Family, ...]:
-    """The families but those named; ``besides`` are tried in another way, and do not do alone.
+    """The families except those named; ``besides`` are tried in another way, and do not suffice on their own.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def switched_on(
     names = [each.name for each in families]
     for name in without:
         if name not in names:
-            words = "{setting} is no family of adversaries; they are {names}"
+            words = "{setting} is not a family of adversaries; they are {names}"
             raise ArgumentError(sentence(words, setting=Setting("without", name), names=", ".join(names)))
     left = tuple(each for each in families if each.name not in without)
     if not set(left) - set(besides):
@@ -75,7 +75,7 @@ def linear_of_counts() -> Any:
 
 
 class NeighboursReader:
-    """Guesses a secret from those of the records that stand nearest in the file, as far as they are known.
+    """Guesses a secret from the known secrets of the records that stand nearest in the file.
 
     Follows scikit-learn: ``fit(places, secrets)``, ``predict(places)``; places are one column.
     """
@@ -98,15 +98,15 @@ class NeighboursReader:
         return np.asarray(self.model_.predict(self._near(places[:, 0], at, at)))
 
     def _near(self, places: Codes, below: Codes, above: Codes) -> Floats:
-        """The secrets around each place, once for all and once for those next door; ``below`` is beyond the last."""
+        """The secrets around each place: of all neighbours, then of those next door; ``below`` is beyond the last."""
         parts = []
         for step in range(self._SIDE):
             for at in (below - 1 - step, above + step):
                 there = (at >= 0) & (at < len(self.places_))
                 inside = np.where(there, at, 0)
-                told = (self.coded_[inside][:, None] == np.arange(len(self.values_))) & there[:, None]
+                known = (self.coded_[inside][:, None] == np.arange(len(self.values_))) & there[:, None]
                 next_door = np.abs(self.places_[inside] - places) <= 1 + step
-                parts += [told, told & next_door[:, None]]
+                parts += [known, known & next_door[:, None]]
         return np.hstack(parts).astype(np.float64)
 
 

@@ -1,4 +1,4 @@
-"""Whether an estimate is fit to be published: lines of ``verify`` by which a release that is true may fail."""
+"""Whether a release that rests on an estimate is fit to be published: it may fail though its certificate is true."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _UNFIT = "Do not publish it, though what is said about it is true"
 
 
 def check_of_untouched(untouched: int, records: int, unit: str, *, parts: Sequence[tuple[int, int]] = ()) -> Check:
-    """No record may be released as it was; ``parts`` are the counts in each third that was treated."""
+    """No record may be released unchanged; ``parts`` are the counts in each third that was treated."""
     words = untouched_words(untouched, records, unit, parts=parts).rstrip(".")
     return Check(AS_THEY_WERE, untouched == 0, words)
 
 
 def check_of_readers(best: float, prior: float, *, read: bool) -> Check:
-    """No family of adversaries may surely guess more than whoever does not look."""
-    words = "the best family guesses {best} right, always the commonest is right {prior} of the time"
+    """No family of adversaries may surely guess more than somebody who does not look."""
+    words = "the best family guesses {best} right; always guessing the commonest is right {prior} of the time"
     return Check(_READ, not read, sentence(words, best=Share(best), prior=Share(prior)))
 
 
 def broken_words(checks: Sequence[Check], untrue: str) -> str:
-    """How the headline begins where a line failed: ``untrue``, unless all that is said is true."""
+    """How the headline begins if a check failed: ``untrue``, unless everything stated is true."""
     failed = {check.name for check in checks if check.passed is False}
     return _UNFIT if failed <= {AS_THEY_WERE, _READ} else untrue

@@ -1,4 +1,4 @@
-"""The bench: every family learns from two thirds of the records and guesses the others, three times round."""
+"""The bench: every family learns from two thirds of the records and guesses the others, for each third in turn."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, eq=False)
 class BenchRecords:
-    """Records as they were and as they are released, row by row the same, with their secrets.
+    """Original records and what was released for them, row by row, with their secrets.
 
-    ``fold`` says which third each is in; all records of one person are in one. ``middle`` is what somebody learns from
-    who has originals, where the release tells them in other words; otherwise it is ``before``.
+    ``fold`` says which third each is in; all records of one person are in the same one. ``middle`` is what somebody
+    with the originals learns from if the release is written in other terms than they are; None means ``before``.
     """
 
     before: Any
@@ -54,27 +54,27 @@ class TriedFamily:
 
     @property
     def worst(self) -> float:
-        """Of the third that it reads best, what it guesses right."""
+        """What it guesses right in the third that it reads best."""
         return self.score.worst or 0.0
 
 
 def folds_of(secret: Codes, *, together: Any, random_state: int) -> Codes:
-    """A third for every record, each secret spread evenly; records that are alike in ``together`` are in one."""
+    """A third for every record, each secret spread evenly; records alike in ``together`` are in the same third."""
     _, first, of_record = np.unique(np.asarray(together), return_index=True, return_inverse=True)
     return fold_of_each(secret[first], FOLDS, np.random.default_rng(random_state))[of_record]
 
 
 def spread(n: int, most: int) -> Codes:
-    """At most ``most`` of ``n`` records, and never more than the bench takes, evenly spaced."""
+    """At most ``most`` of ``n`` records, evenly spaced, and never more than the bench can take."""
     most = min(n, most, MOST_TRIED)
     return np.arange(most) * n // most
 
 
 @dataclass(frozen=True)
 class BenchRun:
-    """What every family guesses right of ``tested_on`` records, and how often always the commonest is right of them.
+    """What every family guesses right among ``tested_on`` records, and how often always guessing the commonest does.
 
-    Each record was guessed by those who learned from about ``trained_on`` others.
+    Each record was guessed by models that learned from about ``trained_on`` others.
     """
 
     families: tuple[TriedFamily, ...]
@@ -92,11 +92,11 @@ def benched(families: Sequence[Family], records: BenchRecords, *, progress: Prog
 def benched_beliefs(
     families: Sequence[Family], records: BenchRecords, *, progress: Progress = silent
 ) -> tuple[BenchRun, dict[str, Floats]]:
-    """Try every family; with, by name, how likely those that say it hold each secret (views x records x secrets).
+    """Try every family; with the beliefs, by name, of those that state them (views x records x secrets).
 
     Guarantees
     ----------
-    No family has seen the secret of a record that it is scored on, nor that of another in the same fold.
+    No family has seen the secret of a record that it is scored on, nor that of another record in the same fold.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def benched_beliefs(
     tried, held = [], {}
     for number, family in enumerate(families):
         progress(f"trying {family.name}", number / len(families))
-        # Small models lose more by several threads than they gain.
+        # For small models, several threads cost more than they gain.
         with threadpool_limits(limits=1):
             right, chances = _right(family, records)
         if chances is not None:
@@ -126,31 +126,31 @@ def benched_beliefs(
 
 
 def _right(family: Family, records: BenchRecords) -> tuple[Any, Floats | None]:
-    """Which records were guessed right: before, after and retrained, a row each; and what was held likely, if told."""
+    """Which records were guessed right: before, after and retrained, a row each; and the beliefs, if stated."""
     before, after, secret = family.read(records.before), family.read(records.after), records.secret
     middle = before if records.middle is None else family.read(records.middle)
     right = np.zeros((3, len(secret)), dtype=bool)
     chances = np.zeros((3, len(secret), int(secret.max()) + 1))
-    told = True
+    stated = True
     for k in np.unique(records.fold).tolist():
         train, test = np.flatnonzero(records.fold != k), np.flatnonzero(records.fold == k)
         clean, again = (_learned(family, rows[train], secret[train]) for rows in (before, after))
         between = clean if middle is before else _learned(family, middle[train], secret[train])
         for view, (model, rows) in enumerate(((clean, before), (between, after), (again, after))):
             guess = model(rows[test])
-            told = told and guess.ndim == 2
-            if told:
+            stated = stated and guess.ndim == 2
+            if stated:
                 chances[view, test, : guess.shape[1]] = guess
             right[view, test] = (guess if guess.ndim == 1 else guess.argmax(axis=1)) == secret[test]
-    return right, chances if told else None
+    return right, chances if stated else None
 
 
 def _learned(family: Family, rows: Any, secret: Codes) -> Callable[[Any], Any]:
-    """What guesses rows: the likeliest secret of each, or, if only that is told, how likely each secret is."""
+    """A function of rows: the likeliest secret of each or, from a model without guesses, how likely each secret is."""
     if len(np.unique(secret)) < 2:
         return lambda others: np.full(others.shape[0], secret[0] if len(secret) else -1)
     with warnings.catch_warnings():
-        # A model that was not trained to the end is an adversary, too.
+        # A model that did not converge is an adversary, too.
         warnings.simplefilter("ignore")
         model = family.model().fit(rows, secret)
     return model.predict if hasattr(model, "predict") else partial(_chances, model, int(secret.max()) + 1)

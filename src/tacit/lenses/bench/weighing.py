@@ -1,4 +1,4 @@
-"""How well adversaries weigh secrets: of a secret that 76% have much may be told, and the best guess stay the same."""
+"""How well adversaries weigh secrets: if 76% have one, much can be learned about it without changing the best guess."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Codes = NDArray[np.int64]
 # Shuffles of the secrets that say what chance alone would reach.
 SHUFFLES = 199
 CONFIDENCE = 0.95
-# So much of what is believed is the prior, so that nothing is ever held impossible.
+# This share of every belief is the prior, so that nothing is ever believed impossible.
 DOUBT = 0.01
 
 
@@ -28,10 +28,10 @@ class Weighed:
     Attributes
     ----------
     auc : float
-        How often a record with a secret is held likelier to have it than one without: 0.5 is chance, 1 all. Over the
-        secrets it is the mean by their shares.
+        How often a record with a secret is believed likelier to have it than one without: 0.5 is chance, 1 always. The
+        mean over the secrets, weighted by their shares.
     gain : float
-        Nats by which the true secret is held likelier than by the prior, on average; below 0 it is worse than that.
+        Nats by which the true secret is believed likelier than the prior says, on average; below 0 the prior is better.
     """
 
     auc: float
@@ -42,7 +42,7 @@ class Weighed:
 
 @dataclass(frozen=True)
 class WeighedAdversary:
-    """One adversary on the original, on the release, and on it when trained on it."""
+    """One adversary on the original, on the release, and on the release after training on it."""
 
     name: str
     before: Weighed
@@ -57,7 +57,7 @@ def best_auc_after(weighed: Sequence[WeighedAdversary]) -> float:
 
 @dataclass(frozen=True)
 class Beliefs:
-    """What one adversary believes of each record (records x secrets), which have these secrets."""
+    """What one adversary believes about each record (records x secrets), and the true secrets."""
 
     chances: Floats
     secret: Codes
@@ -81,7 +81,7 @@ class Beliefs:
         return Weighed(auc, limits, gain, (gain - z * error, gain + z * error))
 
     def _auc(self) -> tuple[float, float]:
-        """The mean area by the shares of the secrets, and at most its standard error (DeLong's, secret by secret)."""
+        """The mean area, weighted by share, and an upper bound on its standard error (DeLong's, secret by secret)."""
         auc = error = weight = 0.0
         for s in range(self.chances.shape[1]):
             has = self.secret == s
@@ -102,7 +102,7 @@ class Beliefs:
         guess = np.zeros_like(self.chances)
         guess[np.arange(len(guess)), self.chances.argmax(axis=1)] = 1.0
         held = np.bincount(self.secret, minlength=self.chances.shape[1])
-        # A sum of ranks is an area except for a factor, which is that of the number of pairs.
+        # A sum of ranks is an area up to a factor, the number of pairs.
         pairs = np.maximum(len(self.secret) - held, 1)
         return [guess, np.log(self.chances), rankdata(self.chances, axis=0) / pairs]
 
@@ -114,13 +114,13 @@ def weighed(name: str, chances: Floats, secret: Codes) -> WeighedAdversary:
 
 
 def prior_of(secret: Codes, secrets: int) -> Floats:
-    """The shares of the secrets; every one is allowed for."""
+    """The shares of the secrets, none of them zero."""
     counts = np.bincount(secret, minlength=secrets) + 0.5
     return np.asarray(counts / counts.sum(), dtype=np.float64)
 
 
 def chance_by_fold(views: Sequence[Floats], secret: Codes, fold: Codes, random_state: int) -> float:
-    """As :func:`beyond_chance`, of beliefs (records x secrets) by models that did not see the record's fold.
+    """As :func:`beyond_chance`, for beliefs (records x secrets) of models that did not see the record's fold.
 
     Guarantees
     ----------
@@ -135,7 +135,7 @@ def chance_by_fold(views: Sequence[Floats], secret: Codes, fold: Codes, random_s
 
 
 def beyond_chance(beliefs: Sequence[Beliefs], random_state: int) -> float:
-    """How often shuffled secrets are guessed, weighed or ranked as well as the true ones by some of these adversaries.
+    """How often some of these adversaries guess, weigh or rank shuffled secrets as well as the true ones.
 
     Guarantees
     ----------
@@ -163,5 +163,5 @@ def _moments(table: Floats, secret: Codes) -> tuple[float, float]:
     share = held / n
     centred = table - table.mean(axis=0) - (table @ share)[:, None] + table.mean(axis=0) @ share
     variance = float((centred**2 @ held).sum()) / max(n - 1, 1)
-    # Where all shuffles give the same, no figure stands out.
+    # If all shuffles give the same, no figure stands out.
     return float((table.mean(axis=0) * held).sum()), float(np.sqrt(variance)) or np.inf

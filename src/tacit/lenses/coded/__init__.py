@@ -1,1 +1,1 @@
-"""What images, posts and vectors share: records become codes, and what is claimed is counted on codes."""
+"""What images, posts and vectors share: records become codes, and every claim is counted on codes."""

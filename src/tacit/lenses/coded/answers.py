@@ -1,4 +1,4 @@
-"""The answer of ``protect`` about images or posts in codes: what was written, what is proved, what a reader keeps."""
+"""The answer of ``protect`` about records in codes: what was written, what is proved, what a reader keeps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SHOWN = 40
 
 @dataclass(frozen=True)
 class ShownCode:
-    """One code of a release: its number, how many carry it, and what is written for it (of an image its pixels)."""
+    """One code of a release: its number, how many carry it, and what is written for it (for an image, its pixels)."""
 
     code: int
     people: int
@@ -40,7 +40,7 @@ class CodedProtectResult(ReleaseResult):
     notes: tuple[str, ...]
 
     def document(self) -> doc.Document:
-        """What nobody guesses better than, what a reader keeps, the codes, and what the claim rests on.
+        """The ceiling for every adversary, what a reader keeps, the codes, and what the claim rests on.
 
         Guarantees
         ----------
@@ -133,7 +133,7 @@ def _assumptions(result: CodedProtectResult) -> Sections:
 def _certificate(result: CodedProtectResult) -> Sections:
     c = result.certificate
     rows: Rows = [
-        ("kind", f"{c.medium} in codes: counted and proved on a part apart"),
+        ("kind", f"{c.medium} in codes: counted and proved on a held-out part"),
         ("secret", doc.DataValue(c.secret, 60)),
         (
             "epsilon",

@@ -20,7 +20,7 @@ from tacit.release.published import DECIMALS, coarse_limits
 
 @dataclass(frozen=True)
 class CodedAbout:
-    """What a coded release is of: its medium, and the names of the columns that have a part in it."""
+    """What a coded release is about: its medium, and the names of the columns involved."""
 
     medium: Literal["images", "posts", "vectors"]
     secret: str
@@ -38,7 +38,7 @@ def coded_certificate(
     output: CertifiedOutput,
     repeatable: bool,
 ) -> CodedCertificate:
-    """What is claimed of records in codes."""
+    """What is claimed about records in codes."""
     proved = made.proved.evidence
     own = made.proved.plan.book.codes(made.vectors)
     return worded(
@@ -78,7 +78,7 @@ def coded_certificate(
 
 
 def _published(score: AdversaryScore) -> AdversaryScore:
-    """With as many digits as may be published."""
+    """Rounded to the digits that may be published."""
     parts: list[Any] = []
     for right, limits in score.guesses:
         parts += [round(right, DECIMALS), coarse_limits(*limits)]
@@ -86,7 +86,7 @@ def _published(score: AdversaryScore) -> AdversaryScore:
 
 
 def told(made: CodedRecords) -> float:
-    """The share of the variance of the vectors, of units apart, that their codes' means tell; below 0 it is none."""
+    """The share of the variance of held-out units' vectors that their codes' means tell; below 0 counts as none."""
     apart = made.parts.apart
     middle = made.vectors[made.parts.design].mean(axis=0)
     left = ((made.vectors[apart] - made.shown(made.vectors)[made.released[apart]]) ** 2).sum()

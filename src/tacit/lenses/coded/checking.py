@@ -31,7 +31,7 @@ from tacit.release.directory import KEY, PRIVATE, SALT
 from tacit.release.keys import committed, secret_bytes_in
 from tacit.tables.drawing import KEY_BYTES
 
-# What was shown is compared to rounding: a mean may be summed in another order.
+# What codes show is compared up to rounding: a mean may be summed in another order.
 _ALIKE = 1e-6
 
 
@@ -74,10 +74,10 @@ def verified_code(
     *,
     progress: Progress,
 ) -> CheckedRelease:
-    """Check a coded release: with the originals, which ``read`` reads, and the owner's folder all is made again."""
+    """Check a coded release: given the originals, read by ``read``, and the owner's folder, all is made again."""
     private, papers = folder / PRIVATE, checks_of_papers(folder, certificate, drawn=True, learned_here=False)
     if papers[0].passed is False:
-        # Data that is not what was certified need not even be readable.
+        # Data that was not certified may not even be readable.
         return _checked_code(folder, certificate, papers)
     if read is None or not (private / CODE).exists():
         words = "needs the originals and the owner's {code}: {command}"
@@ -105,7 +105,7 @@ def verified_code(
 def _checks_of_code(
     folder: Path, certificate: CodedCertificate, found: Originals, again: CodedAgain
 ) -> Iterator[Check]:
-    """The lines that take originals and private part."""
+    """The checks that need the originals and the owner's folder."""
     c, kept, units, released = certificate, again.kept, found.units, found.released
     salt, key = (secret_bytes_in(folder / PRIVATE / name) for name in (SALT, KEY))
     name = "key is the one committed to"
@@ -159,9 +159,9 @@ def _checks_of_code(
 
 
 def check_of_bytes(folder: Path, write: Callable[[Path], object], *, more: str | None) -> Check:
-    """Whether files hold codes and what these show, and nothing beside: written again they are the same bytes.
+    """Whether files hold codes and what these show, and nothing else: written again, they are the same bytes.
 
-    ``write`` writes what was read of the release to another place; ``more`` names what the lens sees that was not.
+    ``write`` writes what was read from the release to another place; ``more`` names what the lens found beyond that.
     """
     name = "files are written plainly"
     if more is not None:
@@ -176,7 +176,7 @@ def check_of_bytes(folder: Path, write: Callable[[Path], object], *, more: str |
 
 
 def checks_of_shown(again: CodedAgain, values: Floats, made: Floats, released: Floats) -> Iterator[Check]:
-    """Whether what each code shows is what comes out again, and no original nearly as it is."""
+    """Whether each code shows what comes out again, and none shows an original almost unchanged."""
     away = float(np.abs(made - released).max(initial=0.0)) if made.shape == released.shape else np.inf
     yield Check("what codes show", bool(away <= _ALIKE), f"largest difference {away:.3g}")
     bare = int((shares_told(values, again.own, again.kept.parts, again.kept.channel) < NEARLY_ONE).sum())

@@ -20,7 +20,7 @@ from tacit.release.kept import CodedUse
 from tacit.requests import Bound, Coding, Question
 
 CONFIDENCE = 0.95
-# Records that differ by less than this share of the variance of all are nearly one.
+# Records that differ by less than this share of the whole variance are nearly the same.
 NEARLY_ONE = 0.005
 
 
@@ -48,7 +48,7 @@ class CodedRecords:
 
 
 def code_means(values: Floats, codes: Codes, design: Flags, channel: Floats | None) -> Floats:
-    """The mean row of each released code over the design part; a channel mixes those that it mixes."""
+    """The mean row of each released code over the design part, mixed as the channel mixes the codes."""
     count = int(codes.max()) + 1 if channel is None else len(channel)
     means = means_of(values[design], codes[design], count)
     if channel is None:
@@ -67,9 +67,9 @@ def one_use(question: Question) -> str | None:
 
 
 def shares_told(values: Floats, codes: Codes, parts: Parts, channel: Floats | None) -> Floats:
-    """How much the units of the design part that each code is made of differ, as a share of how much all of them do.
+    """How much the design units behind each code differ, as a share of how much all design units do.
 
-    Where it is next to nothing, what a code shows is next to an original, however many share it.
+    If that is next to nothing, the code shows almost an original, however many share it.
     """
     count = int(codes.max()) + 1 if channel is None else len(channel)
     rows, own = values[parts.design], codes[parts.design]
@@ -87,7 +87,7 @@ def _as_drawn(channel: Floats | None, count: int) -> Floats:
 
 
 def refuse_originals(made: CodedRecords, values: Floats) -> None:
-    """Refuse codes that would show an original nearly as it is; ``values`` has a row for each unit."""
+    """Refuse codes that would show an original almost unchanged; ``values`` has a row for each unit."""
     own = made.proved.plan.book.codes(made.vectors)
     bare = int((shares_told(values, own, made.parts, made.proved.plan.channel) < NEARLY_ONE).sum())
     if bare:
@@ -98,7 +98,7 @@ def refuse_originals(made: CodedRecords, values: Floats) -> None:
 
 
 def asked_bound(bound: Bound, coding: Coding) -> CodedBound:
-    """What a coded release is asked."""
+    """The bound that a coded release is asked to keep."""
     confidence = CONFIDENCE if bound.confidence is None else bound.confidence
     if bound.epsilon is None and coding.ceiling is None:
         words = "say how much may be given away: {epsilon}, in nats, or how often anybody may guess right, {ceiling}"
@@ -131,19 +131,19 @@ def coded(
 
 
 def halves(parts: Parts) -> tuple[Codes, Codes]:
-    """Of the units that the code was not made from: those that readers and adversaries learn from, and the others."""
+    """The units that the code was not made from: those that readers and adversaries learn from, and the others."""
     apart = np.flatnonzero(parts.apart)
     return apart[::2], apart[1::2]
 
 
 def adversary_scores(made: CodedRecords) -> tuple[AdversaryScore, ...]:
-    """What is guessed of the secret from the vectors, from the codes as if they were vectors, and from the codes."""
+    """How often the secret is guessed from the vectors, from the codes as if they were vectors, and from the codes."""
     before, after, again, n = _right(made, made.units.secret)
     return (scored("linear; a table of codes", (before, after, again), of=n),)
 
 
 def use_score(made: CodedRecords, column: str) -> CodedUse | None:
-    """How well a reader tells the use from a code, beside what the vectors as they were tell."""
+    """How well a reader tells the use from a code, and from the original vectors."""
     use = made.units.use
     if use is None:
         return None

@@ -1,4 +1,4 @@
-"""What the part that proves says about a coded release: the same numbers for whoever makes it and whoever checks it."""
+"""What the proving part shows about a coded release: the same numbers for its maker and for whoever checks it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tacit.release.bounds import LARGEST_EPSILON
 
 # No epsilon is proved: a certificate holds finite numbers.
 UNBOUNDED = LARGEST_EPSILON
-# Of the chance that the claim is false so much is for epsilon, which hardly feels it, and the rest for the ceiling.
+# The share of beta, the chance that the claim is false, for epsilon, which hardly feels it; the ceiling has the rest.
 SHARE_OF_EPSILON = 0.2
 
 
 @dataclass(frozen=True)
 class CodedEvidence:
-    """What is proved of a coded release.
+    """What is proved about a coded release.
 
-    ``guessed`` is how often the best guess is right where the codes' secrets are counted on the very same units: too
-    much on average, and no proof. ``ceiling`` and ``epsilon`` hold with the confidence that was asked, for one draw of
-    the units; ``smallest`` is the number of different people of the smallest released code, and ``prior`` the share of
-    the commonest secret.
+    ``guessed`` is how often the best guess is right if the codes' secrets are counted on the very same units: too high
+    on average, and no proof. ``ceiling`` and ``epsilon`` hold with the confidence that was asked, for one draw of the
+    units; ``smallest`` is the number of different people in the smallest released code, and ``prior`` the share of the
+    commonest secret.
     """
 
     ceiling: float
@@ -45,15 +45,15 @@ def counts_of(secret: Codes, released: Codes, *, secrets: int, codes: int) -> Ma
 def evidence(
     secret: Codes, released: Codes, parts: Parts, *, secrets: int, possible: Flags, beta: float, tried: tuple[int, int]
 ) -> CodedEvidence:
-    """What the units of the part that proves say, of all codes that are ``possible``.
+    """What the units of the proving part show about all codes that are ``possible``.
 
     Guarantees
     ----------
     If the units are independent draws from a population, and the code and its channel depend only on the design part,
-    ``ceiling`` and ``epsilon`` are both true of that population with probability at least 1 - beta; of each of
-    ``tried`` codes at once (for the one and for the other), however the one was chosen. Copies may be people who said
-    the same, or one that was entered twice: both numbers are the larger of those proved with copies and without, so
-    that they are true either way.
+    ``ceiling`` and ``epsilon`` are both true of that population with probability at least 1 - beta. They then hold at
+    once for all of the ``tried`` codes (one number for the ceiling, one for epsilon), however one of them was chosen.
+    Copies may be people who said the same, or one person entered twice: both numbers are the larger of those proved
+    with copies and without, so they are true either way.
     """
     proofs = [
         counts_of(secret[part], released[part], secrets=secrets, codes=len(possible))

@@ -1,4 +1,4 @@
-"""Who is coded, and the two parts of them: one to make the code from, one to prove it on."""
+"""Who is coded, and the split of them in two parts: one to make the code from, one to prove it on."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tacit.errors import DataError, NotCertifiedError
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.tables.drawing import BITS, HEX_DIGITS, key_text
 
-# The share that makes the code: more of them make better codes, fewer prove more.
+# The share that makes the code: a larger one makes better codes, a smaller one leaves more to prove with.
 _TO_DESIGN = 0.3
 
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Who is coded: every record by itself, or, where a column says whose they are, all records of one person.
+    """Who is coded: every record by itself or, if a column says whose they are, all records of one person together.
 
-    ``of_record`` is the unit of every record; ``secret`` and ``use`` are of units.
+    ``of_record`` is the unit of every record; ``secret`` and ``use`` have one entry per unit.
     """
 
     of_record: Codes
@@ -53,7 +53,7 @@ def units_of(
     Raises
     ------
     DataError
-        If somebody has records with different secrets: then there is no secret of theirs to keep. Likewise of the use.
+        If somebody has records with different secrets: then no one secret of theirs can be kept. Likewise for the use.
     """
     if group is None:
         return Units(np.arange(len(secret)), secret, tuple(secrets), use)
@@ -72,8 +72,8 @@ def units_of(
 class Parts:
     """Which units the code is made from, and which others prove it; copies of others are in neither.
 
-    ``apart`` are all that came after those that the code is made from, copies too: what is released of them is as it
-    is of others, so that a proof which leaves copies out may be false of them.
+    ``apart`` marks all that come after those the code is made from, copies included: they are released like the others,
+    so a proof that leaves copies out could be false for them.
     """
 
     design: Flags
@@ -89,15 +89,15 @@ class Parts:
 def dealt(units: Units, contents: Sequence[bytes], key: bytes) -> Parts:
     """Deal three of ten units to the part that makes the code, and the others to the one that proves it.
 
-    They are dealt by a keyed hash of their place, without a look at the secrets: a proof takes the others for
-    independent draws, and whoever checks deals them again. ``contents`` is what each record holds. Of units that hold
-    the same one is dealt: copies would know the code, make the proof look larger than it is, and pass for people.
-    Whoever stands after the last that makes the code is apart, copies included: where copies are people of their own,
-    who said the same, these are the others as they were drawn.
+    They are dealt by a keyed hash of their place, without looking at the secrets: a proof treats the others as
+    independent draws, and whoever checks it can deal them again. ``contents`` is what each record holds. Of units that
+    hold the same, only one is dealt: copies would know the code, make the proof look larger than it is, and pass for
+    people. All units after the last that makes the code are ``apart``, copies included: if copies are people in their
+    own right who said the same, these are the others as they were drawn.
     """
     chance = chances(len(units), key, "part")
     first = _one_of_each(units, contents, chance)
-    # As many as three of ten, to one.
+    # Three in ten, to within one.
     place = np.argsort(np.argsort(np.where(first, chance, 2.0), kind="stable"), kind="stable")
     design = np.asarray(first & (place < _TO_DESIGN * first.sum()))
     after = np.asarray(chance > chance[design].max(initial=-1.0))
@@ -131,12 +131,12 @@ def _one_of_each(units: Units, contents: Sequence[bytes], chance: Floats) -> Fla
 
 
 def shuffled(units: int, key: bytes) -> Codes:
-    """Which unit stands at each place of the release: an order by a keyed hash, which tells nothing."""
+    """Which unit stands at each place of the release: ordered by a keyed hash, so that the order says nothing."""
     return np.argsort(chances(units, key, "order"), kind="stable")
 
 
 def note_on_copies(copies: int, medium: str) -> tuple[str, ...]:
-    """What is said of copies."""
+    """A note about copies, if there are any."""
     if not copies:
         return ()
     return (f"{copies:,} {medium} are copies of others: they make no code; all is proved with and without them",)

@@ -1,4 +1,4 @@
-"""Choosing a code: many are made from the design part, and the finest that the others prove is taken."""
+"""Choosing a code: many are made from the design part, and the finest that the other part proves is used."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from tacit.lenses.coded.parts import Parts, Units, chances, drawn
 from tacit.lift import certify_counts, guessing_ceiling
 
 _SIZES = (2, 4, 8, 16, 32, 64, 128, 256, 512)
-# Limits of the normal distribution that are about those of a proof.
+# Limits of a normal distribution, in standard deviations, about as wide as those of a proof.
 _SURE = 2.2
 # How far a proof of epsilon may be from what is counted where no epsilon was asked, in nats.
 _WIDE = 1.5
-# Samples of the others that are imagined for each plan.
+# How many samples of the others are imagined for each plan.
 _IMAGINED = 8
 # A tenth of epsilon weighs as much as a standard deviation of what is guessed right.
 _TENTHS = 10.0
 # Margins to the bound that codes are mixed for, in standard deviations; plans with less than the last are not tried.
 _MARGINS = (2.0, 1.0, 0.0, -1.0, -2.0)
-# A strength of mixing is looked for in so many steps, which all margins share.
+# Steps in the search for a strength of mixing; all margins share them.
 _STEPS = 10
-# Strengths nearer than this are one.
+# Strengths closer than this count as one.
 _CLOSE = 0.03
 # Rules times codes: a larger program takes longer than it is worth.
 _LARGEST = 6_000
-# Plans that tell hardly more than the last are not worth a trial; nor are many, where each is paid for.
+# Plans that tell hardly more than the last are not worth a trial; nor are many plans, where each has a price.
 _MORE, _MOST_PAID = 0.003, 8
 
 
 @dataclass(frozen=True, eq=False)
 class CodePlan:
-    """A code and its channel, made from a design part alone; ``told`` is how much of the vectors' variance it tells.
+    """A code and its channel, made only from a design part; ``told`` is how much of the vectors' variance it tells.
 
-    ``channel`` is P(released code | code), None where every code is released as it is.
+    ``channel`` is P(released code | code), or None if every code is released unchanged.
     """
 
     book: Codebook
@@ -57,7 +57,7 @@ class CodePlan:
 
 @dataclass(frozen=True, eq=False)
 class ProvedPlan:
-    """The plan that was taken, the released code of every unit, and what is proved of them."""
+    """The chosen plan, the released code of every unit, and what is proved about them."""
 
     plan: CodePlan
     released: Codes
@@ -67,7 +67,7 @@ class ProvedPlan:
 
 @dataclass(frozen=True)
 class CodedBound:
-    """What a coded release may give away: in nats, or how often anybody may guess right; what was asked, or both."""
+    """What a coded release may give away: nats, how often anybody may guess right, or both; None if not asked."""
 
     epsilon: float | None
     ceiling: float | None
@@ -90,7 +90,7 @@ def proved_plan(
     random_state: int,
     progress: Progress,
 ) -> ProvedPlan:
-    """The code that tells most among those that keep the bound, proved on units apart from those it was made from.
+    """The code that tells most among those that keep the bound, proved on units that it was not made from.
 
     Guarantees
     ----------
@@ -126,7 +126,7 @@ def proved_plan(
 
 
 def paid(bound: CodedBound, tried: int) -> tuple[int, int]:
-    """For how many codes the ceiling and epsilon allow; for one, where it was asked: the order pays for the choice."""
+    """How many codes the ceiling and epsilon each allow for: one if it was asked, as the order pays for the choice."""
     return (tried if bound.ceiling is None else 1), (tried if bound.epsilon is None else 1)
 
 
@@ -154,7 +154,7 @@ def _why_none(units: Units, parts: Parts, bound: CodedBound) -> str:
 def _plans(
     units: Units, vectors: Floats, parts: Parts, bound: CodedBound, random_state: int, progress: Progress
 ) -> Iterator[CodePlan]:
-    """Codebooks of every size, as they are and mixed more and more."""
+    """Codebooks of every size, unmixed and mixed more and more."""
     design = parts.design
     points, secret, seen = vectors[design], units.secret[design], ~parts.apart
     space = code_space(points, secret, None if units.use is None else units.use[design], random_state=random_state)
@@ -170,7 +170,7 @@ def _plans(
         trial = Trial.of(space(vectors[seen]), book, book.codes(vectors), units, parts, bound, fewest, random_state)
         made = list(trial.plans())
         yield from made
-        # Larger books are mixed more for the same bound; once they tell less, still larger ones do, too.
+        # Larger books need more mixing for the same bound; once they tell less, even larger ones do, too.
         told = max((plan.told for plan in made if plan.slack >= 0), default=0.0)
         if told < best - _MORE:
             return
@@ -178,7 +178,7 @@ def _plans(
 
 
 def _to_prove(secret: Codes, parts: Parts, bound: CodedBound) -> int:
-    """About how many of the design part a code must have for half of epsilon to be proved of it on the others."""
+    """About how many design units a code must have for half of epsilon to be proved for it on the others."""
     rarest = float(np.bincount(secret).min() / len(secret))
     share = float(parts.design.sum() / parts.different.sum())
     needed = (
@@ -232,14 +232,14 @@ class Trial:
         return cls(book, bound, counts, people, means, mixer, spread, imagined, proving, fewest, random_state)
 
     def plans(self) -> Iterator[CodePlan]:
-        """The code as it is, and mixed so much that each margin is left."""
+        """The code unmixed, and mixed just enough to leave each margin."""
         whole = self.plan(np.eye(len(self.book)))
         yield whole
         wanted = [margin for margin in _MARGINS if margin > whole.slack]
         rules = 2 * len(self.counts) * (self.bound.epsilon is not None) + len(self.counts) - 1
         if not wanted or len(self.book) * rules > _LARGEST:
             return
-        # Strength 0 leaves codes as they are, 1 makes one of them all; how much is expected to pass grows with it.
+        # Strength 0 leaves codes unmixed, 1 makes them all one; the expected slack grows with it.
         made: dict[float, CodePlan] = {0.0: whole}
         for _ in range(_STEPS):
             gaps = [self._between(made, margin) for margin in wanted]
@@ -306,16 +306,16 @@ class Trial:
 
 
 def _imagined(counts: Floats, rng: np.random.Generator) -> Floats:
-    """Joints of secret and code that the others may have, given the design part: codes are taken to differ as much.
+    """Joints of secret and code that the others may have, given the design part, if codes differ as much there.
 
     The shares of each code are drawn from what its counts and those of all codes leave open (Dirichlet); the shares of
-    secrets stay as they are. It decides which plans are tried and in which order, and no claim rests on it.
+    the secrets stay fixed. This decides which plans are tried and in which order; no claim rests on it.
     """
     sizes, prior = counts.sum(axis=0), counts.sum(axis=1) / counts.sum()
     spread = float((prior * (1 - prior)).sum())
     between = float((((counts / sizes - prior[:, None]) ** 2).sum(axis=0) * sizes).sum() / sizes.sum())
     by_chance = spread * len(sizes) / sizes.sum()
-    # As many people as the prior weighs beside a code's own.
+    # How many people the prior weighs as much as, next to a code's own.
     weight = float(np.clip(spread / max(between - by_chance, 1e-12) - 1, 1.0, 1e6))
     drawn = np.maximum(rng.gamma(np.broadcast_to(counts + weight * prior[:, None], (_IMAGINED, *counts.shape))), 1e-9)
     drawn *= (sizes / sizes.sum()) / drawn.sum(axis=1, keepdims=True)
@@ -323,7 +323,7 @@ def _imagined(counts: Floats, rng: np.random.Generator) -> Floats:
 
 
 def _with_enough(channel: Floats, means: Floats, sizes: Floats, fewest: int) -> Floats:
-    """The channel with outputs joined to their neighbours until each is released of so many.
+    """The channel with outputs joined to their neighbours until each is released for at least ``fewest``.
 
     Joining outputs keeps every rule: a joined one is the sum of both.
     """
@@ -331,7 +331,7 @@ def _with_enough(channel: Floats, means: Floats, sizes: Floats, fewest: int) -> 
     people = flow.sum(axis=0)
     used = np.flatnonzero(people > 0)
     shown = (flow[:, used].T @ means) / people[used][:, None]
-    # A joined output is written as the largest of those in it.
+    # A joined output takes the number of its largest part.
     group = joined(shown, people[used], fewest)
     out = np.zeros_like(channel)
     for each in range(int(group.max()) + 1):
@@ -343,8 +343,8 @@ def _with_enough(channel: Floats, means: Floats, sizes: Floats, fewest: int) -> 
 def in_order(plans: list[CodePlan], bound: CodedBound) -> list[CodePlan]:
     """The plans to try: from the surest to the one that tells most, each telling more than the last.
 
-    All are tried on the same people, so that luck helps or hurts them alike, and the first that fails is about where
-    the bound is reached. Where a bound was not asked, each plan is paid for, and a few of them do.
+    All are tried on the same people, so luck helps or hurts them alike, and the first that fails is about where the
+    bound is reached. If no ceiling was asked, every plan has its price, and a few of them suffice.
     """
     likely = [plan for plan in plans if plan.slack >= _MARGINS[-1] and plan.possible.sum() > 1]
     order: list[CodePlan] = []

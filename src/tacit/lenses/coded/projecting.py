@@ -1,4 +1,4 @@
-"""From many numbers a record to few: the directions in which a design part varies most."""
+"""From many numbers per record to few: the directions in which a design part varies most."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from tacit.release.directory import KEY, SALT, ReleaseDraft
 CODE = "code.npz"
 README = (
     "Only the owner may see this folder. Do not publish it.",
-    f"{CODE} is the code, which part it was made from, and which original each released one is;",
+    f"{CODE} holds the code, which part it was made from, and which original each released one is;",
     f"{KEY} draws the codes again; {SALT} opens the fingerprint of the originals in certificate.json.",
 )
 

@@ -1,4 +1,4 @@
-"""The lens for images: which patches give a label away, and a version that keeps it."""
+"""The lens for images: which patches give a label away, and a release that gives away less."""
 
 from __future__ import annotations
 

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 
 from tacit.document import Progress, silent
-from tacit.errors import DataError, SourceError, sentence
 from tacit.learn.arrays import Codes
 from tacit.lenses.bench.answers import BenchResult
 from tacit.lenses.bench.families import switched_on
-from tacit.lenses.bench.trying import BenchRecords, benched, folds_of, spread
+from tacit.lenses.bench.releases import attacked, kept_order, lacking, not_its_originals, places_of
 from tacit.lenses.coded.certifying import CodedAbout
-from tacit.lenses.coded.saving import CODE, KeptCode
 from tacit.lenses.images.audit import Asked, ask_images, first_of_each
 from tacit.lenses.images.coding import image_units
 from tacit.lenses.images.families import ReadImages, image_families
@@ -25,16 +23,15 @@ from tacit.lenses.images.results import Pixels
 from tacit.lenses.images.verify import opened_images, originals_of
 from tacit.lift import Mask
 from tacit.release.certificate import CodedCertificate, ImageCertificate
-from tacit.release.directory import PRIVATE
 from tacit.requests import AttackRequest, Question
 
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Originals beside what was released of them, row by row, in the order of the originals.
+    """Originals and what was released for them, row by row, in the order of the originals.
 
-    ``place`` is where each stands in the release; those ``together`` are of one person. ``untouched`` are released as
-    they were; ``part`` is the third in which each was treated, where that is known.
+    ``place`` is where each stands in the release; images alike in ``together`` are one person's. ``untouched`` marks
+    those released unchanged; ``part`` is the third in which each was treated, where that is known.
     """
 
     before: Pixels
@@ -45,6 +42,13 @@ class Matched:
     untouched: Mask
     patch: int
     part: Codes | None = None
+
+    def read(self, rows: Codes) -> tuple[ReadImages, ReadImages]:
+        """Some of the originals, and what was released for them, as adversaries get them."""
+        return (
+            ReadImages(self.before[rows], rows, self.patch),
+            ReadImages(self.after[rows], self.place[rows], self.patch),
+        )
 
 
 def attack_images(
@@ -67,43 +71,36 @@ def attack_images(
         matched = _noised(folder, certificate, asked, request)
     else:
         matched = _coded(folder, certificate, asked, request)
-    rows = spread(len(matched.secret), request.records)
-    records = BenchRecords(
-        ReadImages(matched.before[rows], rows, matched.patch),
-        ReadImages(matched.after[rows], matched.place[rows], matched.patch),
-        matched.secret[rows],
-        folds_of(matched.secret[rows], together=matched.together[rows], random_state=request.random_state),
-    )
-    return BenchResult(
-        release=str(request.release),
-        against=original.source.name,
+    return attacked(
+        certificate,
+        request,
+        families,
+        matched.read,
         medium="images",
-        secret=certificate.secret,
-        records=len(matched.secret),
-        ceiling=certificate.ceiling if isinstance(certificate, CodedCertificate) else None,
+        against=original.source.name,
+        secret=matched.secret,
+        together=matched.together,
         untouched=int(matched.untouched.sum()),
         untouched_parts=() if matched.part is None else by_part(matched.untouched, matched.part),
-        run=benched(families, records, progress=progress),
-        without=tuple(request.without or ()),
-        group=request.group,
+        progress=progress,
     )
 
 
 def _noised(folder: Path, certificate: ImageCertificate, asked: Asked, request: AttackRequest) -> Matched:
     release, original = opened_images(folder, certificate), asked.images
     if release.names is None and certificate.names != "kept":
-        raise _lacking(NAMES)
+        raise lacking(NAMES, "images")
     released = open_pixels(folder / certificate.output.file)
     order = originals_of(release, original, released)
     if order is None or released.pixels.shape != original.pixels.shape:
-        raise _other(original)
+        raise not_its_originals(original.source.name, "images")
     # From the order of the release to that of the originals.
     place = np.argsort(order)
     after = released.pixels[place]
     untouched = (after == original.pixels).reshape(len(after), -1).all(axis=1)
     part = None
     if release.flags is not None and len(release.flags) == len(after):
-        # JPEG changes what was not noised, too.
+        # JPEG changes even images without noise.
         untouched |= ~np.asarray(release.flags.any(axis=1))[place]
         part = None if release.fold is None else release.fold[place]
     together = first_of_each(original)[0] if request.group is None else original.label(request.group)
@@ -112,33 +109,18 @@ def _noised(folder: Path, certificate: ImageCertificate, asked: Asked, request: 
 
 
 def _coded(folder: Path, certificate: CodedCertificate, asked: Asked, request: AttackRequest) -> Matched:
-    if not (folder / PRIVATE / CODE).exists():
-        raise _lacking(CODE)
-    original, group = asked.images, certificate.group
+    order, original, group = kept_order(request, "images"), asked.images, certificate.group
     units = image_units(asked, CodedAbout("images", certificate.secret, None, group))
-    order = KeptCode(folder / PRIVATE).order
-    released = open_pixels(folder / certificate.output.file)
-    if sorted(order.tolist()) != list(range(len(units))) or len(released) != len(units):
-        raise _other(original)
-    place = np.argsort(order)
+    released, place = open_pixels(folder / certificate.output.file), places_of(order, len(units))
+    if place is None or len(released) != len(units):
+        raise not_its_originals(original.source.name, "images")
     before = pixels_of(units.means(original.matrix()), (-1, *original.pixels.shape[1:]))
     after = released.pixels[place]
     together: Any = np.arange(len(units))
     if group is None:
         together = first_of_each(original)[0] if request.group is None else original.label(request.group)
     untouched = (after == before).reshape(len(after), -1).all(axis=1)
-    # Families look at whole patches: of odd sides the last row and column of pixels are left away.
+    # Families read whole patches: where a side is odd, its last row or column of pixels is dropped.
     height, width = (side - side % 2 for side in (original.height, original.width))
     before, after = (pixels[:, :height, :width] for pixels in (before, after))
     return Matched(before, after, units.secret, place, together, untouched, suggested_patch(height, width))
-
-
-def _lacking(file: str) -> SourceError:
-    words = "only {file} says which released image is which original, and it is not there: attack the release where "
-    return SourceError(
-        sentence(words + "it was made, with its {folder} folder", file=f"{PRIVATE}/{file}", folder=PRIVATE)
-    )
-
-
-def _other(original: Images) -> DataError:
-    return DataError(f"{original.source.name} does not fit this release: name the images that it was made from")

@@ -29,14 +29,14 @@ from tacit.requests import Look, Question
 
 FOLDS = 3
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8)
-# An image of a label that occurs less often cannot be on every side of a split.
+# Images with a rarer label could not be on every side of a split.
 LEAST_OF_A_LABEL = 6
 MOST_LABELS = 20
 SHOWN_IMAGES = 6
 LEAKING_SHOWN = 5
 # Orders of the patches that a heat map is averaged over; each costs one sweep.
 ORDERS = 4
-# Heat maps are drawn from so many images at most.
+# Heat maps are drawn from at most this many images.
 MOST_DRAWN = 1_000
 
 
@@ -80,12 +80,12 @@ def certified_input(asked: Asked, salted: str | None) -> CertifiedInput:
 def audit_images(question: Question, look: Look, *, progress: Progress = silent) -> ImageAuditResult:
     """Measure what images give away about a label, patch by patch; the requests say what each setting means.
 
-    A model learns log-lift from two thirds of the images, and everything is said about the others.
+    A model learns log-lift from two thirds of the images; every number is about the others.
 
     Guarantees
     ----------
     Those of :class:`ImageAuditResult`: the verdict errs in at most 5% of collections without a leak; nothing is
-    certified of a single image.
+    certified about a single image.
     """
     random_state = look.random_state
     asked = ask_images(question, random_state=random_state)
@@ -156,7 +156,7 @@ def ask_images(question: Question, *, random_state: int) -> Asked:
 
 
 def first_of_each(images: Images) -> tuple[Codes, int]:
-    """For every image the first that has the same pixels, and how many are such copies."""
+    """For every image the first one with the same pixels, and how many are copies of an earlier one."""
     seen: dict[bytes, int] = {}
     first = np.array([seen.setdefault(image.tobytes(), k) for k, image in enumerate(images.pixels)], dtype=np.int64)
     return first, len(images) - len(seen)
@@ -205,7 +205,7 @@ def _findings_of(asked: Asked, size: int, held: Flags, shown: Codes, random_stat
 
 
 def drawn_from(rows: Codes, random_state: int) -> Codes:
-    """At most so many of the images as heat maps are drawn from, by chance: files are often sorted by their label."""
+    """The images that heat maps are drawn from, chosen at random: files are often sorted by their label."""
     return np.sort(np.random.default_rng([random_state, 2]).permutation(rows)[:MOST_DRAWN])
 
 
@@ -285,7 +285,7 @@ def _headline(asked: Asked, verdict: Verdict, found: Sequence[PatchFindings], ad
 
 
 def _fano(asked: Asked, found: Sequence[PatchFindings], adversary: Guess) -> tuple[str, ...]:
-    """What the adversary proves against what was estimated, if it does."""
+    """A note if the adversary proves more than was estimated."""
     most = max(each.information.high for each in found)
     return fano_note(most, adversary.low, prior=asked.prior)
 

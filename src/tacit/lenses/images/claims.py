@@ -14,9 +14,10 @@ from tacit.release.published import coarse, coarse_floor
 
 
 def patch_delta(flags: Mask, codes: Codes, *, epsilon: float, scale: float, columns: int) -> PatchDelta:
-    """The repaired bound of every patch, both sides, the worst secret; rounded up as published estimates are.
+    """The repaired bound of every patch, on both sides and for the worst secret; rounded up like published estimates.
 
-    ``columns`` are the values of a patch. The mass that the noise of a whole patch lacks is charged to every patch.
+    ``columns`` is the number of values in a patch. The mass cut off the noise of a whole patch is charged to every
+    patch.
     """
     diameter, truncated = math.sqrt(columns), columns * GridGaussian(scale).truncated
     delta, floors = flagging_delta(flags, codes, epsilon=epsilon, diameter=diameter, scale=scale)
@@ -37,7 +38,7 @@ def patch_delta(flags: Mask, codes: Codes, *, epsilon: float, scale: float, colu
 
 
 def judged(delta: PatchDelta, epsilon: float) -> bool:
-    """Whether what is called vacuous is, and nothing else."""
+    """Whether exactly those bounds are called vacuous that are."""
     largest = bool(vacuous(delta.largest, epsilon=epsilon, prior=delta.rarest))
     total = bool(vacuous(delta.total, epsilon=delta.total_epsilon, prior=delta.rarest))
     return (largest, total) == (delta.largest_vacuous, delta.vacuous)

@@ -41,7 +41,7 @@ from tacit.release.keys import LABELS, committed, files_sha256, seed_or_secure
 from tacit.requests import Bound, Coding, Making, Question
 from tacit.tables.drawing import new_key
 
-# Directions that pixels are brought down to: faces differ in fewer than this.
+# Pixels are reduced to this many directions: faces differ in fewer.
 _DIRECTIONS = 60
 # The released label that says which picture an image got.
 CODE_LABEL = "code"
@@ -55,7 +55,7 @@ def protect_coded_images(
     Guarantees
     ----------
     The directory appears whole or not at all. No released picture is an original: each is the mean of the images of
-    at least ``least`` people. What is claimed is proved on images that the code was not made from; see
+    at least ``least`` people. The claim is proved on images that the code was not made from; see
     :class:`CodedCertificate`.
     """
     seed, repeatable = seed_or_secure(making.random_state), making.random_state is not None
@@ -95,7 +95,7 @@ def protect_coded_images(
 
 
 def _likeness(images: Images, pictures: Any, released: Codes, units: Units, design: Flags) -> ImageLikeness:
-    """Originals that the code was not made from, beside the pictures that were released for them."""
+    """How like the released pictures are to their originals, over those that the code was not made from."""
     apart = np.flatnonzero(~design[units.of_record])
     return image_likeness(images.pixels[apart], pictures[released[units.of_record[apart]]])
 
@@ -131,7 +131,7 @@ def verify_coded_images(
     labels: Path | None = None,
     progress: Progress = silent,
 ) -> CheckedRelease:
-    """Check images in codes: with originals, labels and the owner's folder every code is made again."""
+    """Check images in codes: given the originals, their labels and the owner's folder, every code is made again."""
 
     def read(kept: KeptCode) -> Originals:
         reading = certificate.input.reading

@@ -1,4 +1,4 @@
-"""The families of adversaries that look at images: shapes, pixels, bits, repaired patches, noised patches, order."""
+"""The families of adversaries that read images: shapes, pixels, bits, repaired patches, noised patches, order."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tacit.lenses.bench.trying import spread
 from tacit.lenses.images.hog import cell_of, hog_features, smaller
 from tacit.lenses.images.results import Pixels
 
-# Holes are filled in by so many directions, in so many rounds; what was noised still counts so much.
+# Holes are filled in from this many directions, in this many rounds; the noised value still counts this much.
 _DIRECTIONS, _ROUNDS, _TRUST = 40, 15, 0.3
 _BIT_PLACES = 12_288
 
 
 @dataclass(frozen=True, eq=False)
 class ReadImages:
-    """Images as an adversary gets them, where each stands in the file, and the side of the patches that it looks at."""
+    """Images as an adversary gets them, where each stands in the file, and the side of the patches that it reads."""
 
     pixels: Pixels
     place: Codes
@@ -81,8 +81,8 @@ def _network() -> Any:
 
 def _bits(images: ReadImages) -> Any:
     values = images.pixels.reshape(len(images.pixels), -1)
-    some = values[:, spread(values.shape[1], _BIT_PLACES)]
-    return np.hstack([some & 1, some >> 7])
+    chosen = values[:, spread(values.shape[1], _BIT_PLACES)]
+    return np.hstack([chosen & 1, chosen >> 7])
 
 
 class BitsReader:
@@ -105,7 +105,7 @@ class BitsReader:
 
 
 def _roughness(images: ReadImages) -> Floats:
-    """How much neighbouring pixels of each patch differ, in the logarithm: (n, rows, columns)."""
+    """The logarithm of how much neighbouring pixels of each patch differ: (n, rows, columns)."""
     grey = images.pixels.astype(np.float32)
     grey = grey if grey.ndim == 3 else grey.mean(axis=3)
     steps = np.zeros_like(grey)
@@ -118,7 +118,7 @@ def _roughness(images: ReadImages) -> Floats:
 
 
 def _noised(rough: Floats) -> Flags:
-    """Which patches look noised: those on the far side of the cut that parts all patches best in two."""
+    """Which patches look noised: those above the threshold that best splits all patches in two."""
     values = np.sort(rough.ravel())
     below = np.cumsum(values)[:-1]
     count = np.arange(1, len(values))
@@ -134,7 +134,7 @@ def _flags(images: ReadImages) -> Floats:
 
 
 def _repaired(images: ReadImages) -> Floats:
-    """Edges and brightness of the pictures with the patches filled in that look noised."""
+    """Edges and brightness of the pictures after patches that look noised are filled in."""
     pictures = _pictures(images)
     n, rows, columns, _ = pictures.shape
     noised, cell = _noised(_roughness(images)), cell_of(images.pixels)
@@ -144,21 +144,21 @@ def _repaired(images: ReadImages) -> Floats:
     ]
     holes = np.broadcast_to(noised[:, at[0]][:, :, at[1]][..., None], pictures.shape)
     filled = completed(pictures.reshape(n, -1), holes.reshape(n, -1)).reshape(pictures.shape)
-    # Brightness was measured as its square root.
+    # Smaller pictures hold the square root of brightness.
     again = np.rint(255 * filled.clip(0, 1) ** 2).astype(np.uint8)
     again = again[..., 0] if again.shape[3] == 1 else again
     return np.asarray(hog_features(again), dtype=np.float64)
 
 
 def completed(values: Any, holes: Flags) -> Any:
-    """Rows with their holes filled in mostly as the other rows go: by the few directions in which rows differ most.
+    """Rows with their holes filled in, mostly from the other rows: along the few directions in which rows differ most.
 
-    Directions are found with the holes filled, and holes filled by the directions, in turn (iterated principal
-    components; Kiers 1997). No secret is looked at.
+    The directions are found with the holes filled, then the holes filled from the directions, in turn (iterated
+    principal components; Kiers 1997). No secret is used.
     """
     known = ~holes
     mean = np.where(known, values, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    # A place that is a hole in every row has nothing but its noise.
+    # A place that is a hole in every row has only its noise to go by.
     mean = np.where(known.any(axis=0), mean, values.mean(axis=0))
     filled = np.where(holes, mean, values)
     directions = min(_DIRECTIONS, min(values.shape) - 1)
@@ -169,7 +169,7 @@ def completed(values: Any, holes: Flags) -> Any:
     for _ in range(_ROUNDS):
         centre = filled.mean(axis=0)
         apart = filled - centre
-        # One step of subspace iteration a round: the next begins where this one ended.
+        # One step of subspace iteration per round: each begins where the last one ended.
         axes = np.linalg.qr(apart.T @ (apart @ axes))[0]
         filled = np.where(holes, (1 - _TRUST) * (centre + (apart @ axes) @ axes.T) + _TRUST * values, values)
     return filled

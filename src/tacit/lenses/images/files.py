@@ -1,4 +1,4 @@
-"""Pictures from files: which files of a folder are pictures, what pixels each holds, and how they come to one size."""
+"""Pictures from files: which files in a folder are pictures, what pixels each holds, and how all get one size."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ FORMATS = {
     ".tif": "TIFF",
     ".tiff": "TIFF",
 }
-# Values of all pixels that are held at once; in memory each takes eight bytes while it is worked with.
+# Most values of pixels held at once; each takes eight bytes of memory while it is worked on.
 MOST_VALUES = 1_000_000_000
-# Files that are named where several cannot be read.
+# Of several files that cannot be read, how many are named.
 _NAMED = 5
 _ORIENTATION = 0x0112
 
@@ -59,24 +59,24 @@ class _Picture:
 
 
 def picture_files(folder: Path) -> list[Path]:
-    """The pictures of a folder and of all folders within, in the order of their names; hidden ones are left out.
+    """The pictures of a folder and its subfolders, in the order of their names; hidden ones are left out.
 
     Raises
     ------
     SourceError
-        If there are none, or a folder may not be looked into.
+        If there are none, or a folder cannot be read.
     """
     every = files_within(folder)
-    found = [file for file in every if file.suffix.lower() in FORMATS]
-    if not found:
+    pictures = [file for file in every if file.suffix.lower() in FORMATS]
+    if not pictures:
         kinds = sorted({file.suffix.lower() for file in every if file.suffix})
         what = f" but files of other kinds ({', '.join(kinds[:_NAMED])})" if kinds else ""
         raise SourceError(f"{folder} holds no images{what}: Tacit reads {', '.join(FORMATS)}")
-    return found
+    return pictures
 
 
 def files_within(folder: Path) -> list[Path]:
-    """All files of a folder and of folders within, but those that begin with a dot."""
+    """All files of a folder and its subfolders, except those that begin with a dot."""
 
     def refuse(error: OSError) -> None:
         raise SourceError(f"cannot read {error.filename}: {error.strerror}") from error
@@ -94,7 +94,7 @@ def name_of(file: Path, folder: Path) -> str:
 
 
 def read_pictures(folder: Path, *, resize: Size | None = None, skip_unreadable: bool = False) -> Pictures:
-    """All pictures of a folder as one array; grey ones become colour where some are in colour.
+    """All pictures of a folder as one array; if any is in colour, grey ones become colour, too.
 
     Parameters
     ----------
@@ -157,9 +157,9 @@ def _notes(
 def _unreadable(failed: Sequence[tuple[str, TacitError]], of: int) -> TacitError:
     """The error of the first file that cannot be read, with how many there are and the way out."""
     _, first = failed[0]
-    beside = "" if len(failed) == 1 else f" ({len(failed):,} of {of:,} files cannot be read)"
+    count = "" if len(failed) == 1 else f" ({len(failed):,} of {of:,} files cannot be read)"
     way = sentence("{skip} leaves such files out", skip=Setting("skip_unreadable", True))
-    return type(first)(together((f"{first}{beside};", way), " "))
+    return type(first)(together((f"{first}{count};", way), " "))
 
 
 def _refuse_sizes(names: Sequence[str], pixels: Sequence[Pixels]) -> None:
@@ -186,7 +186,7 @@ def size_text(size: Sequence[int]) -> str:
 
 
 def fitted(pixels: Pixels, size: Size) -> Pixels:
-    """A picture scaled to a size: its proportions stay, and what is beyond is cut off on both sides alike."""
+    """A picture scaled to a size: its proportions stay, and the excess is cut off equally on both sides."""
     pillow = load_pillow()
     return np.asarray(pillow.ImageOps.fit(pillow.Image.fromarray(pixels), size))
 
@@ -202,13 +202,13 @@ def load_pillow() -> Any:
 
 
 def _read(pillow: Any, file: Path, name: str) -> _Picture:
-    """One file. The first picture is taken of several, and it is turned as its orientation says."""
+    """One file: the first picture if it holds several, turned as its orientation says."""
     try:
         with warnings.catch_warnings():
-            # A picture of absurd size is refused, not warned of.
+            # A picture of absurd size is an error, not a warning.
             warnings.simplefilter("error")
             with pillow.Image.open(file, formats=sorted(set(FORMATS.values()))) as opened:
-                # Pillow reads sixteen bits of colour as eight, without a word: how they are stored tells.
+                # Pillow silently reads sixteen bits of colour as eight; only the way they are stored shows it.
                 deep = any(";16" in str(tile[-1]) for tile in opened.tile)
                 frames = getattr(opened, "n_frames", 1)
                 turned = opened.getexif().get(_ORIENTATION, 1) not in (0, 1)

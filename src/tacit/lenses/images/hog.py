@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from tacit.errors import ArgumentError, DataError
 
 BINS = 9
-# What a normalised block may be made of by one bin (Dalal and Triggs).
+# The most that one bin may contribute to a normalised block (Dalal and Triggs).
 MOST_OF_A_BLOCK = 0.2
 CELLS_A_SIDE = 8
-# Beside the gradients the means are few; weighed up they count where only brightness tells.
+# There are few means next to the gradients; with more weight they count where only brightness differs.
 MEANS_WEIGHT = 2.0
 # The linear adversary looks at a picture of this many pixels a side.
 MOST_PIXELS_A_SIDE = 32
@@ -38,7 +38,7 @@ def oriented_gradients(pixels: NDArray[np.uint8], *, cell: int) -> Floats:
     first = np.arange(n * rows * columns).reshape(n, rows, 1, columns, 1) * BINS
     at = np.broadcast_to(first, (n, rows, cell, columns, cell)).reshape(n, rows * cell, columns * cell)
     votes = np.zeros(n * rows * columns * BINS)
-    # A direction between two bins counts for both, by its nearness.
+    # A direction between two bins counts for both, in proportion to its nearness.
     for bin_here, share in ((bin_, 1 - upper_share), ((bin_ + 1) % BINS, upper_share)):
         where, weight = (at + bin_here[whole]).ravel(), (size * share)[whole].ravel()
         votes += np.bincount(where, weights=weight, minlength=len(votes))
@@ -62,7 +62,7 @@ def cell_means(pixels: NDArray[np.uint8], *, cell: int) -> Floats:
 
 def _grey(pixels: NDArray[np.uint8]) -> Floats:
     values = pixels.astype(np.float32) / 255
-    # The square root tempers what light does to gradients.
+    # The square root evens out the effect of lighting on gradients.
     return np.sqrt(values if values.ndim == 3 else values @ np.array([0.299, 0.587, 0.114], np.float32))
 
 
@@ -110,7 +110,7 @@ class HogClassifier:
 
 
 def hog_features(pixels: NDArray[np.uint8], *, cell: int | None = None) -> Floats:
-    """Gradients and means of cells, one row per image; a cell is an eighth of the shorter side, unless said."""
+    """Gradients and means of cells, one row per image; by default a cell is an eighth of the shorter side."""
     side = min(pixels.shape[1:3])
     size = cell or min(side, max(2, side // CELLS_A_SIDE))
     return np.hstack([oriented_gradients(pixels, cell=size), MEANS_WEIGHT * cell_means(pixels, cell=size)])

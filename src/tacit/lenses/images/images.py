@@ -37,15 +37,15 @@ Groups = NDArray[np.int64]
 AS_THEY_ARE = ImageReading()
 
 PATCH_SIZES = (32, 16, 8, 4, 2)
-# Eyes see no loss at this quality; bytes are lost all the same.
+# No loss is visible at this quality, but pixels do change.
 JPEG_QUALITY = 95
-# What each format is written with; all but JPEG keep every pixel.
+# How each format is written; all but JPEG keep every pixel.
 _WRITTEN: Mapping[str, Mapping[str, Any]] = {
     "JPEG": {"quality": JPEG_QUALITY, "subsampling": 0},
     "WEBP": {"lossless": True},
     "TIFF": {"compression": "tiff_adobe_deflate"},
 }
-# One kind has two endings: which of them an image had may tell where it came from.
+# Two suffixes for one format: which of them an image had may tell where it came from.
 _PLAIN = {".jpeg": ".jpg", ".tiff": ".tif"}
 # An archive that claims to hold more than this is refused before it is unpacked.
 MOST_PIXELS = 4_000_000_000
@@ -60,7 +60,7 @@ class Images:
     pixels : uint8 array
         (n, height, width), or (n, height, width, 3) in colour.
     names : tuple of str
-        Paths under the folder; numbers where the images came from an npz.
+        Paths inside the folder; numbers if the images came from an npz.
     labels : mapping
         Column to the label of every image, as text.
     source : Path
@@ -97,7 +97,7 @@ class Images:
 
     @property
     def channels(self) -> int:
-        """1 of grey images, 3 of colour."""
+        """1 for grey images, 3 for colour."""
         return 1 if self.pixels.ndim == 3 else int(self.pixels.shape[3])
 
     @property
@@ -135,7 +135,7 @@ def open_images(
     resize: Size | None = None,
     skip_unreadable: bool = False,
 ) -> Images:
-    """Read a folder of image files, and of folders within, with a CSV of labels; or an npz.
+    """Read the image files of a folder and its subfolders, with a CSV of labels; or an npz.
 
     Parameters
     ----------
@@ -143,9 +143,9 @@ def open_images(
         A folder of images (PNG, JPEG, WebP, BMP, TIFF), or an npz with one array of them: its key is ``x``, or it is
         the only 3- or 4-dimensional uint8 array. Arrays of one dimension are labels.
     labels : path, optional
-        A CSV with a column of file names and columns of labels. An npz may have its labels within.
+        A CSV with a column of file names and columns of labels. An npz may hold its own labels.
     resize : (width, height), optional
-        Bring all images to this size: scaled, and cut at the edges where their sides are in another proportion.
+        Bring all images to this size: scaled, and cropped where their proportions differ.
     skip_unreadable : bool
         Leave out the files that cannot be read, and name them in the notes, instead of refusing the folder.
 
@@ -171,7 +171,7 @@ def open_images(
 
 
 def open_pixels(source: str | Path, *, resize: Size | None = None, skip_unreadable: bool = False) -> Images:
-    """Read images without their labels: a folder, or an npz, whose labels are read where it has them."""
+    """Read images without their labels: a folder, or an npz, whose labels are read if it has any."""
     path = Path(source)
     if path.is_dir():
         return _open_folder(path, None, resize=resize, skip_unreadable=skip_unreadable)
@@ -193,7 +193,7 @@ def open_again(
 
 
 def check_of_reading(images: Images, source: CertifiedInput) -> Check:
-    """Whether the originals were read as a certificate says: as many resized, as many left out."""
+    """Whether the originals were read as a certificate says: the same number resized, the same number left out."""
     said = source.reading or AS_THEY_ARE
     alike = images.reading == said
     words = f"{images.reading.resized:,} resized, {images.reading.left_out:,} left out"
@@ -201,9 +201,9 @@ def check_of_reading(images: Images, source: CertifiedInput) -> Check:
 
 
 def _open_folder(folder: Path, labels: Path | None, **how: Any) -> Images:
-    found = read_pictures(folder, **how)
-    table = {} if labels is None else labels_of(found.names, found.left_out, folder, labels)
-    return Images(found.pixels, found.names, table, folder, reading=found.reading, notes=found.notes)
+    pictures = read_pictures(folder, **how)
+    table = {} if labels is None else labels_of(pictures.names, pictures.left_out, folder, labels)
+    return Images(pictures.pixels, pictures.names, table, folder, reading=pictures.reading, notes=pictures.notes)
 
 
 # ---- npz --------------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ def _open_npz(path: Path, labels: Path | None, *, need_labels: bool = True, resi
     if labels is not None:
         header, rows = read_labels(labels)
         if len(rows) != len(pixels):
-            raise DataError(f"{labels} has {len(rows):,} rows for {len(pixels):,} images: one a row, in their order")
+            raise DataError(f"{labels} has {len(rows):,} rows for {len(pixels):,} images: give one per image, in order")
         table |= {name: tuple(row[k] for row in rows) for k, name in enumerate(header)}
     if not table and need_labels:
         words = "{path} holds no labels (arrays of one dimension): add one, or name a CSV ({labels})"
@@ -254,7 +254,7 @@ def _key_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> str:
     if len(shaped) == 1:
         return next(iter(shaped))
     if shaped:
-        raise DataError(f"{path} has several arrays of images ({', '.join(shaped)}): call the one that is meant 'x'")
+        raise DataError(f"{path} has several arrays of images ({', '.join(shaped)}): call the one to read 'x'")
     seen = ", ".join(f"{name}: {a.dtype}{list(a.shape)}" for name, a in arrays.items()) or "nothing"
     raise DataError(f"{path} has no array of images, uint8 (n, height, width) or (n, height, width, 3); it has {seen}")
 
@@ -284,7 +284,7 @@ def patches(height: int, width: int, size: int, *, channels: int = 1) -> Groups:
 
 
 def patch_masks(images: Images, size: int, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Flags of patches (n, m) as flags of the values of pixels, in the shape of the pixels."""
+    """Flags of patches (n, m) as flags of single values, in the shape of the pixels."""
     grid = flags.reshape(len(flags), images.height // size, images.width // size)
     mask = grid.repeat(size, axis=1).repeat(size, axis=2)
     return mask if images.pixels.ndim == 3 else np.repeat(mask[..., None], images.channels, axis=3)
@@ -295,7 +295,7 @@ def _fitting(height: int, width: int) -> list[int]:
 
 
 def suggested_patch(height: int, width: int) -> int:
-    """The patch size to start with: about eight patches a side."""
+    """The patch size to start with: about eight patches per side."""
     fitting = _fitting(height, width)
     if not fitting:
         words = "no patch of {sizes} pixels divides images of {size}: bring them to another size ({resize})"
@@ -329,7 +329,7 @@ def write_images(images: Images, directory: Path, *, keep: Sequence[str] = ()) -
     Guarantees
     ----------
     All files but JPEG hold exactly the pixels; JPEG is written with quality 95, and changes them. No file carries
-    metadata: no EXIF, no words, no times, no thumbnail.
+    metadata: no EXIF, no text, no times, no thumbnail.
     """
     target = directory / image_file(images)
     kept = {column: images.label(column) for column in keep}
@@ -354,7 +354,7 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) 
 
 
 def _write_npz(target: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """As numpy's savez_compressed, which takes an array called ``file`` for its own argument; no clock in it."""
+    """As numpy's savez_compressed, which cannot save an array called ``file``; and no time of writing is stored."""
     import zipfile
 
     with zipfile.ZipFile(target, "w", compression=zipfile.ZIP_DEFLATED) as packed:
@@ -364,7 +364,7 @@ def _write_npz(target: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 
 def reordered(images: Images, order: NDArray[np.int64], *, rename: bool) -> Images:
-    """The images in another order, with numbers for names if ``rename``; what kind of file each is stays."""
+    """The images in another order, with numbers for names if ``rename``; each keeps its file format."""
     names = [images.names[k] for k in order]
     if images.npz:
         names = [str(k) for k in range(len(names))]

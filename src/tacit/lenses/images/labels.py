@@ -16,13 +16,13 @@ _NAME_COLUMNS = ("file", "filename", "file_name", "image", "name", "path", "id")
 def labels_of(names: Sequence[str], left_out: Sequence[str], folder: Path, path: Path) -> dict[str, tuple[str, ...]]:
     """The labels of every image, by column; rows of the files that were ``left_out`` are passed over.
 
-    A row names its image by the path under the folder (``a/001.png``), with the folder's own name before it or not, or
-    by just the file name where no two images share it.
+    A row names its image by its path inside the folder (``a/001.png``), with or without the folder's own name before
+    it, or just by the file name if no two images share it.
 
     Raises
     ------
     DataError
-        If an image has no row or two, a row no image, or there is no column of labels.
+        If an image has no row or two rows, a row has no image, or there is no column of labels.
     """
     header, rows = read_labels(path)
     column, at = _matched(names, left_out, folder, header, rows, path)
@@ -53,11 +53,11 @@ def _plain(written: str) -> str:
 
 def _known_as(names: Sequence[str], folder: Path) -> list[dict[str, str]]:
     """Ways in which rows may name images, each with the image of every name; the plainest first."""
-    alone = Counter(PurePosixPath(name).name for name in names)
+    files = Counter(PurePosixPath(name).name for name in names)
     return [
         {name: name for name in names},
         {f"{folder.resolve().name}/{name}": name for name in names},
-        {PurePosixPath(name).name: name for name in names if alone[PurePosixPath(name).name] == 1},
+        {PurePosixPath(name).name: name for name in names if files[PurePosixPath(name).name] == 1},
     ]
 
 
@@ -71,20 +71,20 @@ def _matched(
 ) -> tuple[int, list[int]]:
     """The column of file names, and the row of each image."""
     ways = _known_as([*names, *left_out], folder)
-    told = [[_plain(row[k]) for row in rows] for k in range(len(header))]
+    columns = [[_plain(row[k]) for row in rows] for k in range(len(header))]
     usual = [k for k, name in enumerate(header) if name.lower() in _NAME_COLUMNS]
 
-    def found(choice: tuple[int, int]) -> tuple[int, bool, int, int]:
+    def rank(choice: tuple[int, int]) -> tuple[int, bool, int, int]:
         k, way = choice
-        return len(set(told[k]) & ways[way].keys()), k in usual, -way, -k
+        return len(set(columns[k]) & ways[way].keys()), k in usual, -way, -k
 
-    column, way = max(((k, way) for k in range(len(header)) for way in range(len(ways))), key=found)
-    if not found((column, way))[0]:
+    column, way = max(((k, way) for k in range(len(header)) for way in range(len(ways))), key=rank)
+    if not rank((column, way))[0]:
         raise DataError(
             f"no column of {path} holds the names of the images, such as '{names[0]}': add one called 'file'"
         )
     at: dict[str, int] = {}
-    for number, name in enumerate(told[column]):
+    for number, name in enumerate(columns[column]):
         if at.setdefault(name, number) != number:
             raise DataError(f"{path} labels '{name}' twice: keep one of the rows")
     missing = [name for name in at if name not in ways[way]]

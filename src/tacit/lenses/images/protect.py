@@ -65,8 +65,8 @@ BETTER: Literal["still better than the prior"] = "still better than the prior"
 CONFIDENCE = 0.95
 _README = (
     "Only the owner of the images may see this folder. Do not publish it.",
-    f"{REPORT} shows originals beside their heat maps; {NAMES} says which original each released image is;",
-    f"{FLAGS} has which patches were noised; {SALT} opens the fingerprint of the originals in certificate.json.",
+    f"{REPORT} shows originals next to their heat maps; {NAMES} says which original each released image is;",
+    f"{FLAGS} says which patches were noised; {SALT} opens the fingerprint of the originals in certificate.json.",
 )
 
 
@@ -75,13 +75,14 @@ def protect_images(
 ) -> ImageProtectResult:
     """Write images with noise on the patches that give a label away; the requests say what each setting means.
 
-    Each third of the images is judged by a model that learned from the other two. Patch by patch, one that would add
-    more than ``epsilon`` about the secret, given what was released of its image before, gets Gaussian noise.
+    Each third of the images is judged by a model that learned from the other two. Patch by patch: one that would add
+    more than ``epsilon`` about the secret, given what was released of its image before it, gets Gaussian noise.
 
     Guarantees
     ----------
-    The directory appears whole or not at all. Unflagged patches are unchanged (PNG and npz). No original is in the
-    public part, nor a label that was not asked for. What a single image still gives away is not certified.
+    The directory appears whole or not at all. Unflagged patches are unchanged (PNG and npz): an image without a flagged
+    one is released as it was. No label is released that was not asked for. What a single image still gives away is not
+    certified.
     """
     epsilon = bound.one_epsilon("one patch may add")
     if not (np.isfinite(noise.scale) and noise.scale > 0):
@@ -136,7 +137,7 @@ class Treated:
 def _treated(
     asked: Asked, noise: PatchNoise, epsilon: float, size: int, *, seed: int, repeatable: bool, progress: Progress
 ) -> Treated:
-    """Every third of the images, treated by what was learned from the other two."""
+    """Every third of the images, treated with what was learned from the other two."""
     from tacit.learn import FeatureObfuscator
 
     images, matrix = asked.images, asked.images.matrix()
@@ -158,13 +159,13 @@ def _treated(
         tool.fit(matrix[others], secret=asked.labels[others])
         done = tool.obfuscate(matrix[rows])
         flags[rows] = done.flags
-        # The tool brings numbers into the range it learned from. What a pixel can be is known: there is noise alone.
+        # The tool also cuts values to the range it learned from. A pixel's range is known: undo all but the noise.
         grid, raw = tool.noise_[float(noise.scale)], matrix[rows]
         moved = grid.to_grid(raw) - grid.to_grid(raw.clip(tool.low_, tool.high_))
         pixels[rows] = pixels_of(done.values + moved, images.pixels[rows].shape)
         mine = np.flatnonzero(asked.fold[drawn] == k)
         density[mine] = tool.estimator_.feature_log_lift(matrix[drawn[mine]], orders=ORDERS)
-    # Whatever rounding may do, a patch that was not flagged is the original's.
+    # Whatever rounding does, an unflagged patch must equal the original's.
     pixels = np.where(patch_masks(images, size, flags), pixels, images.pixels)
     shown = np.searchsorted(drawn, chosen_images(asked, drawn))
     heat = np.abs(density[shown]).max(axis=2).reshape(len(shown), images.height // size, images.width // size)
@@ -181,9 +182,9 @@ def _treated(
 def benched_images(
     before: Pixels, after: Pixels, codes: Codes, fold: Codes, order: Codes, patch: int, progress: Progress
 ) -> BenchRun:
-    """Families of adversaries that learn from two thirds and guess the other: before, after, and retrained.
+    """Families of adversaries that learn from two thirds and guess the other third: before, after, and retrained.
 
-    All are in the order of the originals; ``order`` says which original each released image is.
+    All arrays are in the order of the originals; ``order`` says which original each released image is.
     """
     rows = spread(len(before), len(before))
     records = BenchRecords(
@@ -196,13 +197,13 @@ def benched_images(
 
 
 def by_part(untouched: Mask, part: Codes) -> tuple[tuple[int, int], ...]:
-    """How many images are untouched, and how many there are, in each third that was treated by itself."""
+    """How many images are untouched, and how many there are, in each third that was treated separately."""
     masks = [part == k for k in np.unique(part).tolist()]
     return tuple((int(untouched[mask].sum()), int(mask.sum())) for mask in masks)
 
 
 def verdict_after(adversaries: Sequence[AdversaryScore], *, prior: float, tested_on: int) -> AfterVerdict:
-    """Whether any adversary is still better than the prior, of all or of a third; each look needs more evidence."""
+    """Whether any adversary still beats the prior, on all images or on a third; each look needs more evidence."""
     level = 1 - (1 - CONFIDENCE) / (2 * (1 + FOLDS) * len(adversaries))
     looks = [(right, tested_on) for each in adversaries for right in (each.after, each.retrained)]
     looks += [(each.worst, tested_on // FOLDS) for each in adversaries if each.worst is not None]
@@ -297,7 +298,7 @@ def _notes(asked: Asked, certificate: ImageCertificate) -> tuple[str, ...]:
 
 
 def _public_sheet(released: Images, flags: Mask) -> tuple[ShownImage, ...]:
-    """The first noised images of the release, without their secret; one without noise is its original: not shown."""
+    """The first noised images of the release, without their secret. One without noise is an original: never shown."""
     noised = np.flatnonzero(flags.any(axis=1))[: 2 * SHOWN_IMAGES]
     return tuple(ShownImage(None, None, obfuscated=released.pixels[k]) for k in noised)
 

@@ -18,7 +18,7 @@ Pixels = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class ImageFacts:
-    """The images: how many, of what size. ``format`` is "png", "jpeg and png", such of other kinds, or "npz"."""
+    """The images: how many, of what size. ``format`` is "npz", or the kinds of files, such as "jpeg and png"."""
 
     name: str
     format: str
@@ -30,7 +30,7 @@ class ImageFacts:
 
 @dataclass(frozen=True)
 class Guess:
-    """How often a label was guessed right among ``of`` images apart, with exact binomial 95% limits."""
+    """How often a label was guessed right among ``of`` held-out images, with exact binomial 95% limits."""
 
     right: float
     low: float
@@ -49,7 +49,7 @@ class PatchPlace:
 
 @dataclass(frozen=True)
 class PatchFindings:
-    """What patches of one size give away. All of it is an estimate, of images the model had not seen.
+    """What patches of one size give away. All of it is estimated on images the model had not seen.
 
     ``information`` is the mean log-lift of the true secret given whole images: mutual information, estimated from
     below. ``flagged`` has, for each epsilon, the share of patches whose conditional density exceeds it in the given
@@ -71,7 +71,7 @@ class PatchFindings:
 
 @dataclass(frozen=True)
 class ShownImage:
-    """One image of a contact sheet. ``original`` is None wherever others may look."""
+    """One image of a contact sheet. ``original`` is None wherever others may see the sheet."""
 
     secret: str | None
     original: Pixels | None

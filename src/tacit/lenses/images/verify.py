@@ -27,11 +27,11 @@ from tacit.release.checks import Check, CheckedRelease, check_of_original, check
 from tacit.release.directory import PRIVATE, SALT
 from tacit.release.keys import LABELS, secret_bytes_in
 
-# Chances below e to minus this do not come by chance, however many patches there are.
+# A probability below e to minus this is no accident, however many patches there are.
 NEVER = 30.0
 # Noise of the right scale gives a larger sum of squares about once in two million releases.
 TOO_FAR = 5.0
-# The last bits of another processor's matrix products move a few guesses.
+# Another processor's matrix products differ in their last bits, which moves a few guesses.
 ALIKE = 0.02
 NOTES = (
     "that the right patches were chosen cannot be checked: it was learned, and certifies nothing about a single image",
@@ -42,9 +42,9 @@ NOTES = (
 
 @dataclass(frozen=True)
 class ImageRelease:
-    """A release of images: its certificate, and what of the owner's folder is there.
+    """A release of images: its certificate, and as much of the owner's folder as is there.
 
-    ``flags`` and ``fold``, the third in which each was treated, are in the order of the release.
+    ``flags`` and ``fold`` (the third in which each was treated) are in the order of the release.
     """
 
     directory: Path
@@ -69,8 +69,8 @@ def verify_images(
     ----------
     The verdict is "holds" only if every line was checked: files and report are those certified, the words follow from
     the numbers, unflagged patches are unchanged to the last bit, flagged ones carry noise of the stated scale, every
-    image has one, and the adversaries, trained again, guess what was said and surely no more than without looking. It
-    says nothing of what a single image gives away: that was never certified.
+    image has one, and the adversaries, trained again, guess what was stated and surely no more than without looking.
+    It says nothing about what a single image gives away: that was never certified.
     """
     release = opened_images(Path(directory), certificate)
     checks = _checks_of_papers(release)
@@ -98,7 +98,7 @@ def verify_images(
 
 
 def opened_images(directory: Path, certificate: ImageCertificate) -> ImageRelease:
-    """A release of images, with what of the owner's folder is there."""
+    """A release of images, with as much of the owner's folder as is there."""
     private, flags, fold, names = directory / PRIVATE, None, None, None
     try:
         if (private / FLAGS).exists():
@@ -132,7 +132,7 @@ def _checks_of_papers(release: ImageRelease) -> list[Check]:
 
 
 def stray_labels(directory: Path, place: Path, kept: tuple[str, ...]) -> str | None:
-    """What is wrong with the labels beside the images, or within an npz."""
+    """What is wrong with the labels next to the images, or in an npz; None if nothing is."""
     beside = directory / LABELS
     if place.is_file():
         images = open_pixels(place)
@@ -166,7 +166,7 @@ def _checks_against(release: ImageRelease, original: Images, progress: Progress)
         unsure = f"needs {PRIVATE}/{FLAGS} and {PRIVATE}/{NAMES}"
         return [*checks, Check("unflagged patches are unchanged", None, unsure)]
     checks += _checks_of_patches(release, release.flags, original, released)
-    # What is not the release that was certified needs no adversary.
+    # A release that is not the one certified needs no adversary.
     if all(check.passed is not False or check.name == AS_THEY_WERE for check in checks):
         checks.append(_check_of_adversaries(release, original, released, progress))
     return checks
@@ -245,14 +245,14 @@ def _checks_of_patches(release: ImageRelease, flags: Mask, original: Images, rel
 
 
 def _check_of_untouched(release: ImageRelease, flags: Mask, before: Pixels, after: Pixels) -> Check:
-    # JPEG changes what was not noised, too.
+    # JPEG changes even images without noise.
     left = (before == after).reshape(len(after), -1).all(axis=1) | ~flags.any(axis=1)
     parts = () if release.fold is None else by_part(left, release.fold)
     return check_of_untouched(int(left.sum()), len(left), "images", parts=parts)
 
 
 def _written_plainly(release: ImageRelease, released: Images) -> Check:
-    """Files can say more than their pixels (texts, dates, how they are packed): written again, they are their bytes."""
+    """Whether files say no more than their pixels (no texts, dates, odd packing): written again, the bytes match."""
     name, file = "files are written plainly", release.certificate.output.file
     with tempfile.TemporaryDirectory() as place:
         write_images(released, Path(place), keep=release.certificate.kept_labels if released.npz else ())
@@ -284,7 +284,7 @@ def says_more(path: Path) -> bool:
 def _checks_of_labels(
     release: ImageRelease, flags: Mask, original: Images, released: Images, rows: Codes
 ) -> list[Check]:
-    """Kept labels are the originals', and the bound is what the flags and the secrets give."""
+    """Whether kept labels are the originals', and the bound is what flags and secrets give."""
     certificate, checks = release.certificate, []
     kept = certificate.kept_labels
     if kept and set(kept) <= set(original.labels):
@@ -300,13 +300,13 @@ def _checks_of_labels(
         columns = original.channels * certificate.patch**2
         epsilon, scale = certificate.epsilon, certificate.scale
         delta = patch_delta(flags, codes, epsilon=epsilon, scale=scale, columns=columns)
-        detail = f"delta {delta.largest:g} a patch, from flags, labels, epsilon and scale"
+        detail = f"delta {delta.largest:g} per patch, from flags, labels, epsilon and scale"
         checks.append(Check("bound", delta == certificate.delta, detail))
     return checks
 
 
 def _check_of_each_patch(before: Pixels, after: Pixels, flags: Mask, certificate: ImageCertificate) -> Check:
-    """Whether some noised patch has more unchanged values than noise could leave, by a union bound."""
+    """Whether no flagged patch has more unchanged values than noise would leave, by a union bound."""
     from scipy.special import gammaln
 
     size, n = certificate.patch, len(before)

@@ -43,8 +43,8 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
 
     Guarantees
     ----------
-    None: an adversary that fails proves nothing. ``optimal_after`` is the best any adversary can do on this table who
-    sees one row and knows nothing else, and the verdict goes by it where it is more than the trained ones reach.
+    None: an adversary that fails proves nothing. ``optimal_after`` is the best that any adversary who sees one row and
+    knows nothing else can do on this table; where it exceeds what the trained ones reach, the verdict goes by it.
     """
     families = switched_on(table_families(asked.random_state), tuple(asked.without or ()), besides=(LINKAGE,))
     release = in_two(open_release(asked.release), asked.against, engine=asked.engine)
@@ -109,19 +109,19 @@ def _notes(asked: AttackRequest, certificate: CountedCertificate, bound: float |
 
 
 def _possible_before(certificate: CountedCertificate, counted: Counted) -> float:
-    """How often the best guess from the original table is right: cells are no longer that table."""
-    told = {each.name: each.before for each in certificate.measures}.get("guessing_probability")
+    """How often the best guess from the original table is right; ``counted`` may be cells, which no longer show it."""
+    right = {each.name: each.before for each in certificate.measures}.get("guessing_probability")
     if certificate.thresholds is not None:
-        given = given_joint(counted)
-        told = None if given is None else guessing_probability(given)
-    return guessing_probability(counted.joint) if told is None else told
+        uncoded = given_joint(counted)
+        right = None if uncoded is None else guessing_probability(uncoded)
+    return guessing_probability(counted.joint) if right is None else right
 
 
 def _promised(certificate: CountedCertificate, counted: Counted) -> float | None:
-    """The most any adversary may guess right by the certificate; None where what is known cannot be told.
+    """How often any adversary may be right by the certificate; None if the parts of what is known cannot be found.
 
-    A claim for somebody who knows some columns bounds what a row adds to them, not what they tell: the bound is taken
-    inside each part of what is known, as the release tells it.
+    A claim for somebody who knows some columns bounds what a row adds to them, not what they reveal themselves: the
+    bound is taken inside each part of what is known, as the release writes it.
     """
     code = counted.question.code
     if certificate.known and (code is None or code.known != certificate.known):
@@ -133,7 +133,7 @@ def _promised(certificate: CountedCertificate, counted: Counted) -> float | None
 
 
 def _bound(certificate: CountedCertificate, prior: Vector) -> float:
-    """The most anybody to whom the secret has this prior may guess right by the certificate."""
+    """How often anybody for whom the secret has this prior may be right by the certificate."""
     if certificate.thresholds is not None and (len(prior) > 2 or prior.min() < certificate.thresholds):
         return 1.0
     low = math.inf if math.isinf(certificate.bounds.low) else None
@@ -141,7 +141,7 @@ def _bound(certificate: CountedCertificate, prior: Vector) -> float:
 
 
 def _of_whom(certificate: CountedCertificate, bound: float | None) -> str:
-    """Of which adversary something is promised, or why nothing is."""
+    """Which adversary the promise is about, or why there is none."""
     if not certificate.known:
         return "The promise is about somebody who sees one row and knows nothing else about the person."
     who = f"The promise is about {somebody_who_knows(certificate.known)}"
@@ -155,9 +155,9 @@ def _of_whom(certificate: CountedCertificate, bound: float | None) -> str:
 
 @dataclass(frozen=True)
 class _Reached:
-    """How often the secret is guessed right: without looking, by the best trained adversary, surely so, and at best.
+    """How often the secret is guessed right: without looking, by the best trained adversary, surely, and at best.
 
-    ``exact``: the best possible follows from the rules of the release, and not from what was drawn by chance.
+    ``exact``: the best possible follows from the rules of the release, not from what happened to be drawn.
     """
 
     prior: float
@@ -176,7 +176,7 @@ class _Chance:
 
     @classmethod
     def of(cls, held: Mapping[str, Floats], records: BenchRecords, random_state: int) -> _Chance:
-        views = ([view for each in held.values() for view in each[some]] for some in (slice(1), slice(1, None)))
+        views = ([view for each in held.values() for view in each[side]] for side in (slice(1), slice(1, None)))
         before, after = (chance_by_fold(each, records.secret, records.fold, random_state) for each in views)
         return cls(before, after)
 
@@ -184,11 +184,11 @@ class _Chance:
 def _verdict(
     reached: _Reached, found: _Chance, *, bound: float | None, findings: Sequence[LinkageFinding]
 ) -> AttackVerdict:
-    """By the exact best guess where that is more than what trained adversaries surely reach.
+    """The verdict, by the exact best guess where that is more than what trained adversaries surely reach.
 
     Guarantees
     ----------
-    Adversaries who fail on the original too have tested nothing: then no verdict says that they fail on the release.
+    Adversaries that fail on the original too have tested nothing: then no verdict says that they fail on the release.
     Without a ``bound`` no promise is kept or broken.
     """
     if bound is not None and (reached.surely > bound or (reached.exact and reached.possible > bound + SLACK)):
@@ -202,7 +202,7 @@ def _verdict(
 
 
 def _finds_people(finding: LinkageFinding) -> bool:
-    """Whether somebody learns what they did not know from rows that fit one person, and is surely right of most."""
+    """Whether somebody learns something new from rows that fit one person, and is surely right about most of them."""
     found = round(finding.after.found * finding.people)
     right = round(finding.after.found_rightly * finding.people)
     return bool(finding.columns) and found > 0 and binomial_limits(right, found)[0] > 0.5
@@ -216,5 +216,5 @@ def _headline(reached: _Reached, before: float, found: _Chance, findings: Sequen
     )
     if min(found.before, found.after) > CHANCE:
         words += "; even on the original that is not more than chance, so the release was not put to a test"
-    # What is read of people who are found is the answer; what is not stands below.
+    # What is read about people who are found is the answer; findings without any stand below.
     return f"{words}.{''.join(f' {found_words(each)}' for each in findings if _finds_people(each))}"

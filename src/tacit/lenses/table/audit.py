@@ -40,17 +40,17 @@ from tacit.lift import Vector, entropy, funnel, risk, shuffles
 from tacit.release.bounds import checked_epsilon
 from tacit.requests import Learning, Look, Question
 from tacit.requests.settings import AnyPath
-from tacit.tables.counting import MAX_CELLS, MAX_GROUPS, TooManyValues, count
+from tacit.tables.counting import MAX_CELLS, TooManyValues, count
 from tacit.tables.symbols import Symbols
 
 RISKIEST = 20
 # The epsilon at which the values of a secret are priced, where none is asked about.
 USUAL = 1.0
-# So many of the columns that give most away are tried without, or more coarsely.
+# How many of the columns that give most away are tried coarser, or left out.
 MOST_TRIED = 5
-# With more columns there are fewer shuffles.
+# With more columns than this there are fewer shuffles.
 MANY_COLUMNS = 40
-# Of a table with too many combinations of values so many records are measured.
+# How many records of a table with too many combinations of values are measured.
 MOST_SAMPLED = 200_000
 
 
@@ -72,7 +72,7 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         # The file is read for its fingerprint while the engine counts.
         sha256 = pool.submit(asked.original.sha256)
         found, sampled = _counted(asked, look, progress)
-        # Before all that takes long: a model that cannot be used is refused here.
+        # Before anything slow, because a model that cannot be used is refused here.
         estimates = _estimated(found, choice, look, progress)
         columns = len(asked.released)
         rungs = tried(of_release, columns=columns, max_loss=look.max_loss, progress=progress)
@@ -91,12 +91,12 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         else first_answer(found, result.measures, random_state=look.random_state, progress=progress)
     )
     answer = replace(answer, basis=f"{sampled} {basis(answer, found)}".lstrip())
-    told = headline(answer, found)
-    answer, told = no_less_than_a_column(answer, result.column_leaks, entropy(found.joint.prior), asked.secret) or (
+    words = headline(answer, found)
+    answer, words = no_less_than_a_column(answer, result.column_leaks, entropy(found.joint.prior), asked.secret) or (
         answer,
-        told,
+        words,
     )
-    result = replace(result, answer=answer, verdict=answer.verdict, headline=told)
+    result = replace(result, answer=answer, verdict=answer.verdict, headline=words)
     if estimates is not None:
         found = estimates.counted
         if look.save_model is not None:
@@ -112,29 +112,32 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
 
 
 def _counted(asked: TableQuestion, look: Look, progress: Progress) -> tuple[Counted, str]:
-    """The table counted; where it has too many combinations, some of its records, and the sentence that says so."""
+    """The table counted; if it has too many combinations, a sample of its records, and the sentence that says so."""
     try:
         return counted(asked, progress=progress), ""
-    except TooManyValues:
-        # A score is asked of every record, and those of a sample would be the scores of another table.
+    except TooManyValues as error:
+        # Scores are wanted for every record, and those of a sample would be the scores of another table.
         if look.scores is not None:
             raise
+        why = error.why
     rows, secrets = asked.original.row_count(), len(count(asked.table, asked.secret).records)
-    step = max(2, -(-rows // max(1, min(MOST_SAMPLED, MAX_CELLS // secrets))))
-    some = replace(asked, original=asked.original.every(step), table=asked.table.every(step))
-    found = counted(some, progress=progress)
-    told = f"There are more combinations of values than can be counted one by one ({MAX_GROUPS:,}): risks and measures "
-    told += f"are of {found.n_records:,} of {rows:,} records, evenly spaced, and who can be found is counted on all."
-    return found, told
+    # Rows that are spread may be a few more than were asked for.
+    most = max(1, min(rows // 2, MOST_SAMPLED, MAX_CELLS // secrets * 49 // 50))
+    sample = replace(asked, original=asked.original.spread(most), table=asked.table.spread(most))
+    found = counted(sample, progress=progress)
+    note = f"There are more {why}: risks and measures are of {found.n_records:,} of {rows:,} records, spread over the "
+    note += "table, and who can be found is counted on all."
+    return found, note
 
 
 def _of_all(result: AuditResult, asked: TableQuestion, sampled: str) -> AuditResult:
-    """What can be counted of all records where the rest was measured on some."""
+    """What can be counted on all records, where the rest was measured on a sample."""
     counts = count(asked.table, asked.secret, weight=asked.weight)
     secrets = Symbols(counts.columns, counts.levels, counts.codes).labels()
     total = float(counts.weight.sum())
     missing = len(counts.records) - len(result.secrets)
-    lacking = [f"{missing:,} values of the secret are in none of the records looked at"] if missing else []
+    values = "value of the secret does" if missing == 1 else "values of the secret do"
+    lacking = [f"{missing:,} {values} not occur in these records"] if missing else []
     return replace(
         result,
         source=replace(result.source, records=int(counts.records.sum()), weighted_total=total),
@@ -147,7 +150,7 @@ def _of_all(result: AuditResult, asked: TableQuestion, sampled: str) -> AuditRes
 
 
 def _estimated(found: Counted, choice: EstimatorChoice | None, look: Look, progress: Progress) -> Learned | None:
-    """What an estimator makes of the records, of columns that are cut only where that was asked for."""
+    """What an estimator learns from the records, with columns cut only where that was asked for."""
     if choice is None:
         return None
     asked = found.question
@@ -156,14 +159,14 @@ def _estimated(found: Counted, choice: EstimatorChoice | None, look: Look, progr
 
 
 def _worth_trying(asked: TableQuestion, result: AuditResult) -> list[Fix]:
-    """Changes of the columns that give most away by themselves, and of those that find people."""
+    """Changes to the columns that give most away by themselves, and to those that find people."""
     finding = [name for each in result.found.sets[1:] for name in each.columns] if result.found else []
     loud = [leak.name for leak in surviving(result.column_leaks)[:MOST_TRIED]]
     return list(fixes_of(asked, [*loud, *finding]))
 
 
 def _of_release(question: Question, asked: TableQuestion) -> Question:
-    """The same question as ``protect`` takes it, and refuses it."""
+    """The same question as ``protect`` would take it, refused where ``protect`` would refuse it."""
     hidden = next((name for name in asked.known if name not in asked.released), None)
     if hidden is not None:
         words = (
@@ -183,10 +186,10 @@ def _findings(
     tried: tuple[Ladder, Suggestion],
     progress: Progress,
 ) -> AuditResult:
-    """Everything an audit says, from the counts alone."""
+    """Everything an audit says from counts only."""
     joint, original = found.joint, found.question.original
     groups = findings.column_groups(found.symbols)
-    # Every shuffle is measured column by column: with many, that is what takes the time.
+    # Every shuffle is measured column by column: with many columns, that takes most of the time.
     times = len(groups) if len(groups) > MANY_COLUMNS else 1
     n = look.shuffles or shuffles.shuffles_for(found.table.size * times)
     null = findings.shuffled(found, groups, n=n, random_state=look.random_state, progress=progress)
@@ -230,10 +233,10 @@ def _cautions(found: Counted) -> list[str]:
         notes.append(sentence(words, per_value=per_value, bins=Setting("bins"), drop=Setting("drop")))
     never = float((joint.matrix == 0).mean())
     if never > 0:
-        held = float(joint.marginal[np.isinf(risk(joint))].sum())
+        infinite = float(joint.marginal[np.isinf(risk(joint))].sum())
         notes.append(
             f"{never:.1%} of the pairs of secret and released value never occur; a value that rules a secret out has "
-            f"infinite risk ({held:.1%} of the records carry one). Tools that skip such pairs call them safe"
+            f"infinite risk ({infinite:.1%} of the records carry one). Tools that skip such pairs call them safe"
         )
     if found.question.weight:
         notes.append(

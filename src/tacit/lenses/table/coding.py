@@ -23,11 +23,11 @@ from tacit.release.rules import ReleaseRules
 from tacit.release.treatment import Mixing
 from tacit.requests import Making, Question, Request, given
 
-# Cells that will be mixed may be so many times as risky: the mixture brings them within bounds.
+# Cells that will be mixed may be this many times as risky: the mixture brings them within bounds.
 FINER = 2.0
-# What another bound would tell about a column is said from this share of the rows on.
+# What another bound would tell about a column is mentioned from this share of the rows on.
 _WORTH_TELLING = 0.01
-# What may be said only about cells.
+# Settings that only cells take.
 FOR_CELLS = ("known", "levels", "recode", "write", "prefer")
 
 
@@ -39,9 +39,9 @@ def in_cells(
     choice: EstimatorChoice | None,
     progress: Progress = silent,
 ) -> tuple[TableQuestion, CellProof | None]:
-    """The question of the table written in cells that keep the goal, and what proves them, where that was asked.
+    """The question asked of the table in cells that meet the goal, and their proof, if one was asked for.
 
-    Cells of an earlier release that this table breaks are merged upwards along the tree.
+    Cells of an earlier release that do not hold on this table are merged upwards along the tree.
     """
     found, proof = _in_cells(asked, goal, making, earlier, choice, progress)
     assert found.code is not None
@@ -74,7 +74,7 @@ def _in_cells(
     if earlier is None or earlier.code is None:
         fitted = fit_code(asked.to_bound(), request, progress=progress)
         notes = _untold(fitted, goal)
-        # Cells of a number whose thresholds are bounded were looked up beside other secrets than are counted.
+        # With thresholds, cells were looked up in a table with another secret than the one counted here.
         found = fitted.found if asked.thresholds is None else None
         return replace(asked.coded(fitted.code, found), notes=(*asked.notes, *notes)), None
     progress("counting", None)
@@ -84,7 +84,7 @@ def _in_cells(
 def _guided(
     asked: TableQuestion, request: CodeRequest, choice: EstimatorChoice, making: Making, progress: Progress
 ) -> FittedCode:
-    """Cells whose cuts an estimator proposes: it says where there is room, and counting what may stand."""
+    """Cells whose cuts an estimator proposes: it says where there is room, and counting decides what may stand."""
     uncut = counted(asked, progress=progress)
     estimates = learned(uncut, choice, random_state=seed_or_secure(making.random_state), progress=progress)
     posteriors = np.exp(estimates.lifts[:, estimates.columns]) * uncut.joint.prior
@@ -111,7 +111,7 @@ def _too_few(proved: ProvedCode, goal: ReleaseGoal) -> Sentence:
 
 
 def _zones(code: CellCode) -> list[str]:
-    """Whose clock and calendar tells times that have a zone."""
+    """Which zone's clock and calendar are used for times that have a zone."""
     words = "column '{}' holds times with a zone: its days and hours are those of {}"
     return [words.format(scale.column, scale.zone) for scale in code.scales if scale.zone is not None]
 
@@ -134,7 +134,7 @@ def _untold(fitted: FittedCode, goal: ReleaseGoal) -> list[Sentence]:
 
 
 def _blocked(obstacle: Obstacle) -> Sentence:
-    """Which value of a secret forbids to tell a column; it is the owner who chooses."""
+    """Which value of a secret forbids telling a column, so that the owner can choose."""
     value = " / ".join("missing" if part is None else str(part) for part in obstacle.value)
     secret = ", ".join(obstacle.secret)
     words = "column '{column}' is not told by itself: every cut of it makes {value} ({secret}) too {side}"
@@ -151,7 +151,7 @@ def code_request(asked: TableQuestion, goal: ReleaseGoal, making: Making) -> Cod
     """What is asked of the cells."""
     finer = FINER if goal.mechanism == "cells+mix" else 1.0
     bounds = goal.bounds
-    # Cells that exceed nothing have no excess either; those of which some may are sought only by their mass.
+    # Cells within epsilon have no excess either; the search can let some exceed it only if delta counts their mass.
     delta = bounds.delta if bounds.delta_kind == "mass" else 0.0
     low, high = bounds.low * finer, bounds.high * finer
     first = CodeClaim(asked.secret, low, high, delta, bounds.epsilon_max, bounds.thresholds)
@@ -171,16 +171,16 @@ def code_request(asked: TableQuestion, goal: ReleaseGoal, making: Making) -> Cod
 
 
 def refuse_without_cells(goal: ReleaseGoal, requests: Sequence[Request]) -> None:
-    """What is said of cells is not forgotten where there are none; nor is what is known, where they are mixed."""
-    taken = {"cells": FOR_CELLS, "cells+mix": FOR_CELLS[1:]}.get(goal.mechanism, ())
+    """Refuse settings for cells where there are none, and ``known`` where cells are mixed, rather than ignore them."""
+    allowed = {"cells": FOR_CELLS, "cells+mix": FOR_CELLS[1:]}.get(goal.mechanism, ())
     for name, value in given(requests).items():
-        if name in FOR_CELLS and name not in taken and value not in ({}, ()):
+        if name in FOR_CELLS and name not in allowed and value not in ({}, ()):
             words = "{name} is for the mechanism '{cells}', but this is '{mechanism}': leave out one of the two"
             raise ArgumentError(sentence(words, name=Setting(name), cells="cells", mechanism=goal.mechanism))
 
 
 def goal_of_rules(rules: ReleaseRules, least: int) -> ReleaseGoal:
-    """What an earlier release was asked, asked again; without cells the rules say nothing of ``least``."""
+    """The goal of an earlier release; without cells its rules do not say what ``least`` was."""
     if rules.code is None:
         return ReleaseGoal(rules.bounds, rules.also, least=least)
     mechanism = "cells+mix" if isinstance(rules.treatment, Mixing) else "cells"
@@ -188,7 +188,7 @@ def goal_of_rules(rules: ReleaseRules, least: int) -> ReleaseGoal:
 
 
 def question_of_rules(question: Question, rules: ReleaseRules) -> Question:
-    """The question that an earlier release answered, of another table, whose records weigh by the same column."""
+    """The question that an earlier release answered, asked of another table, weighted by the same column."""
     if question.weight not in (None, rules.weight):
         words = "the earlier release did not weigh records by '{name}': leave out {weight}, or make the rules anew"
         raise ArgumentError(sentence(words, name=question.weight, weight=Setting("weight", question.weight)))

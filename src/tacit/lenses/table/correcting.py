@@ -1,4 +1,4 @@
-"""Count a drawn release right: what was observed, corrected by the channel that the release publishes."""
+"""Correct the counts of a drawn release: what was observed, corrected by the channel that the release publishes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def corrected_counts(release: AnyPath, column: str, *, engine: str = "duckdb") -
     Parameters
     ----------
     release : path
-        The directory that ``protect`` wrote; nothing in ``private/`` is looked at.
+        The directory that ``protect`` wrote; nothing in ``private/`` is read.
     column : str
         A released column.
     engine : str
@@ -37,8 +37,8 @@ def corrected_counts(release: AnyPath, column: str, *, engine: str = "duckdb") -
 
     Guarantees
     ----------
-    Every corrected count whose standard error is finite is unbiased over the draw; it may for that lie below 0. The
-    standard error is of the draw only, and errs on the side of too much.
+    Every corrected count whose standard error is finite is unbiased over the draw; it may therefore lie below 0. The
+    standard error is that of the draw only, and errs on the high side.
     """
     folder = Path(release)
     certificate, channel = read_certificate(folder), channel_in(folder)
@@ -71,9 +71,9 @@ def corrected_column(channel: ColumnChannel, data: Table) -> CorrectedColumn:
     matrix, observed = channel.matrix, _observed(channel, data)
     records, errors = counts_before(matrix, observed, stationary=channel.stationary)
     made, values = correction(matrix, stationary=channel.stationary), channel.values.levels[0]
-    # What cannot be an input, such as a suppressed cell, is among the others.
+    # An output that cannot be an input, such as a suppressed cell, counts among the others.
     seen = np.append(observed[: channel.inputs], observed[channel.inputs :].sum())
-    found = tuple(
+    corrected = tuple(
         CorrectedValue(
             value=None if other else values[at],
             other=other,
@@ -87,11 +87,11 @@ def corrected_column(channel: ColumnChannel, data: Table) -> CorrectedColumn:
     sql = correction_sql(
         channel.column,
         outputs=values,
-        names=[each.name if told else None for each, told in zip(found, made.told, strict=True)],
+        names=[each.name if told else None for each, told in zip(corrected, made.told, strict=True)],
         weights=made.weights,
         variances=made.variances,
     )
-    return CorrectedColumn(channel.column, found, sql)
+    return CorrectedColumn(channel.column, corrected, sql)
 
 
 def _observed(channel: ColumnChannel, data: Table) -> Vector:
@@ -100,5 +100,5 @@ def _observed(channel: ColumnChannel, data: Table) -> Vector:
     symbols, value = counts.symbols([channel.column])
     place = symbols.positions_in(channel.values)[value]
     others = len(channel.values)
-    found = np.bincount(np.where(place < 0, others, place), counts.records, others + 1)
-    return np.asarray(found, dtype=np.float64)
+    records = np.bincount(np.where(place < 0, others, place), counts.records, others + 1)
+    return np.asarray(records, dtype=np.float64)

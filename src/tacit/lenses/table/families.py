@@ -20,12 +20,12 @@ from tacit.lenses.table.verify import TableRelease
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# A column of more levels than this is a number or a name to a tree, not a category.
+# To a tree, a column with more levels than this is a number or a name, not a category.
 MOST_CATEGORIES = 200
 LINKAGE = Family(
     "linkage",
     "knows some true values of a person, has the whole file, and reads the other columns off the rows that fit",
-    # It looks at the whole file and is tried apart: see ``lenses.table.linkage``.
+    # It reads the whole file and is tried separately: see ``lenses.table.linkage``.
     lambda rows: rows,
     lambda: None,
 )
@@ -36,7 +36,7 @@ Features = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class TableRows:
-    """Rows as numbers: measured quantities as they are, everything else as codes; and which columns are codes."""
+    """Rows as numbers: measured quantities unchanged, everything else as codes; and which columns are codes."""
 
     values: Features
     categorical: tuple[bool, ...]
@@ -49,16 +49,18 @@ class TableRows:
 
 
 def table_families(random_state: int) -> tuple[Family, ...]:
-    """The families that are tried on a table; the last looks for people, and not at rows."""
+    """The families that are tried on a table; the last looks for people rather than reading rows."""
     return (
         Family(
             "trees",
-            "boosted trees over every column; of few records they learn little",
+            "boosted trees over every column; from few records they learn little",
             _same,
             partial(_trees, random_state),
         ),
-        Family("linear", "adds up what every column says by itself; no two together", _same, _linear),
-        Family("lookup", "remembers the secrets of exactly this row; nothing of one it never saw", _same, _lookup),
+        Family("linear", "adds up what every column says by itself, not what two say together", _same, _linear),
+        Family(
+            "lookup", "remembers the secrets of exactly this row; knows nothing of rows it never saw", _same, _lookup
+        ),
         LINKAGE,
     )
 
@@ -123,7 +125,7 @@ def _linear_of(categorical: tuple[bool, ...]) -> Any:
 def table_records(
     release: TableRelease, question: TableQuestion, records: int, *, group: str | None, random_state: int
 ) -> BenchRecords:
-    """Some records as they were, as the release would tell them, and as it does; all of one ``group`` in one third."""
+    """Some records in the original, as cut for the claim, and as released; each ``group`` falls into one third."""
     certificate, original = release.certificate, question.original
     secrets, released = list(certificate.secret), list(certificate.released)
     # The secret is what the claim is about: in groups, where it was cut or only some of its values are secret.
@@ -151,7 +153,7 @@ def _text(value: Any) -> str:
 
 
 def _rows(tables: Sequence[pa.Table], columns: Sequence[str], kinds: Mapping[str, str]) -> list[TableRows]:
-    """Tables as numbers: measured quantities as they are, everything else as codes they share."""
+    """Tables as numbers: measured quantities unchanged, everything else as codes that the tables share."""
     numbers, categorical = [], []
     for name in columns:
         values = [value for table in tables for value in table.column(name).to_pylist()]

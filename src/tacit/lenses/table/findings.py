@@ -23,7 +23,7 @@ from tacit.tables.symbols import Codes, Symbols, in_order
 class ColumnGroups:
     """Which released values agree on one column (``alone``), and which agree on all the others (``others``).
 
-    ``others`` is None where no two do: then the others tell all that the whole does.
+    ``others`` is None if no two do: then the others say all that the whole row does.
     """
 
     name: str
@@ -60,11 +60,11 @@ def column_groups(symbols: Symbols) -> tuple[ColumnGroups, ...]:
 
 
 def _telling(codes: Codes) -> list[bool]:
-    """Of each column, whether the others tell all values apart; False where that was not seen.
+    """For each column, whether the others tell all values apart; False if that was not established.
 
-    A value is a sum of random numbers, one a column. Sums that all differ are of values that all differ, whatever the
-    numbers; and without a column a sum is known by a subtraction, not by looking at all columns again. Where half of
-    the columns tell all values apart, nothing has to be looked at for each of the other half.
+    A value is hashed to a sum of random numbers, one per column. If all sums differ, all values differ, whatever the
+    random numbers; and one subtraction gives the sum without a column, with no need to read all columns again. If half
+    of the columns tell all values apart, the columns of the other half need no check of their own.
     """
     rng = np.random.default_rng(0)
     terms = [
@@ -74,15 +74,15 @@ def _telling(codes: Codes) -> list[bool]:
         for column in codes.T
     ]
     halves = [np.sum(terms[start::2], axis=0, dtype=np.uint64) for start in (0, 1) if terms[start::2]]
-    # A column of one half is told by the other.
-    told = [_all_differ(np.asarray(half)) for half in reversed(halves)] if len(halves) > 1 else [False]
+    # A column of one half is not needed if the other half tells all values apart.
+    needless = [_all_differ(np.asarray(half)) for half in reversed(halves)] if len(halves) > 1 else [False]
     summed = np.sum(halves, axis=0, dtype=np.uint64)
-    return [told[j % 2] or _all_differ(summed - terms[j]) for j in range(len(terms))]
+    return [needless[j % 2] or _all_differ(summed - terms[j]) for j in range(len(terms))]
 
 
 def _all_differ(numbers: NDArray[np.uint64]) -> bool:
-    in_turn = np.sort(numbers)
-    return bool((in_turn[1:] != in_turn[:-1]).all())
+    ordered = np.sort(numbers)
+    return bool((ordered[1:] != ordered[:-1]).all())
 
 
 def _measures_of(table: Matrix) -> dict[str, float]:
@@ -131,7 +131,7 @@ def _of_others(counts: Matrix, group: ColumnGroups, whole: float) -> float:
 
 
 def measure_findings(joint: Joint, null: Shuffled) -> tuple[MeasureFinding, ...]:
-    """Every measure beside what shuffled secrets give."""
+    """Every measure, next to what shuffled secrets give."""
     found = []
     for measure in MEASURES.values():
         value, ceiling = float(measure.function(joint)), float(measure.ceiling(joint))
@@ -154,7 +154,7 @@ def measure_findings(joint: Joint, null: Shuffled) -> tuple[MeasureFinding, ...]
 
 
 def column_leaks(counted: Counted, groups: Sequence[ColumnGroups], null: Shuffled) -> tuple[ColumnLeak, ...]:
-    """What each column gives away alone, on top of the others, and what stays when it is left out."""
+    """What each column gives away alone and on top of the others, and what remains when it is left out."""
     counts, ceiling = counted.table, entropy(counted.joint.prior)
     whole = shuffles.plug_in_information(counts)
     by_itself = shuffles.Groupings.of([group.alone for group in groups]).informations(counts)
@@ -204,7 +204,7 @@ def safe_shares(joint: Joint, epsilons: Sequence[float]) -> tuple[SafeShare, ...
 
 
 def riskiest(counted: Counted, *, n: int) -> tuple[RiskyValue, ...]:
-    """The ``n`` riskiest released values, the more frequent first among equals, and why they are."""
+    """The ``n`` riskiest released values, the more frequent first among equals, and why they are risky."""
     lifts = log_lift(counted.joint)
     order = np.lexsort((-counted.joint.marginal, -np.abs(lifts).max(axis=0)))[:n]
     return tuple(_risky_value(counted, int(x), lifts[:, x]) for x in order)
@@ -212,7 +212,7 @@ def riskiest(counted: Counted, *, n: int) -> tuple[RiskyValue, ...]:
 
 def _risky_value(counted: Counted, x: int, lifts: Vector) -> RiskyValue:
     joint, symbols = counted.joint, counted.symbols
-    # Among secrets that are ruled out, the one expected most often says most.
+    # Among secrets that are ruled out, the commonest says most.
     s = int(np.lexsort((joint.prior, np.abs(lifts)))[-1])
     contributions = chain_rule(counted.table, symbols.codes, x=x, s=s)
     loudest = int(np.argmax(np.abs(contributions)))

@@ -1,4 +1,4 @@
-"""The one threshold in the middle of a number: what adversaries guess of a secret whose thresholds are bounded."""
+"""The threshold in the middle of a number: what adversaries guess about a secret whose thresholds are bounded."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from tacit.tables.table import Table
 
 
 def in_two(release: TableRelease, against: Any, *, engine: str) -> TableRelease:
-    """The release of a number, with the two sides of its middle as the secret; as it is where it is bounded by values.
+    """The release of a number, with the two sides of its middle as the secret; unchanged if values are bounded.
 
     Guarantees
     ----------
-    Both sides are events that the certificate bounds, if they hold the share that it says.
+    The certificate bounds both sides, provided that each holds at least the share it names.
     """
     certificate = release.certificate
     if certificate.thresholds is None:

@@ -1,4 +1,4 @@
-"""What each value of a secret costs: how much of each column could be told if that value alone were secret."""
+"""What each value of a secret costs: how much of each column could be told if only that value were secret."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from tacit.lenses.table.results import SecretPrice, SecretPrices
 from tacit.lenses.table.tabulating import Counted, spoken
 from tacit.lift import Matrix, entropy
 
-# Of a secret with more values than this, often only a few are meant.
+# If a secret has more values than this, often only a few of them matter.
 FEW_VALUES = 6
-# So many of the commonest values are priced: each takes a search for every column.
+# Only this many of the commonest values are priced: each takes a search of every column.
 MOST_PRICED = 30
 
 
 def secret_prices(counted: Counted, *, epsilon: float, progress: Progress = silent) -> SecretPrices | None:
-    """What bounding all values of the secret, or one of them alone, lets each released column tell by itself.
+    """What each released column could tell by itself if all values of the secret are bounded, or only one of them.
 
-    None where the secret has few values, is of several columns or cut from numbers, or has its values named.
+    None if the secret has few values, consists of several columns, is cut from numbers, or has its values named.
 
     Guarantees
     ----------
-    What is kept is what cells of one column keep, found by the search of ``protect`` on the values as they were
+    What is kept is what cells of one column keep, found with the search that ``protect`` uses, on the values as
     counted. A released value is named only if at least ``least`` records have it.
     """
     question, joint = counted.question, counted.joint
@@ -80,25 +80,25 @@ class _ColumnCounts:
 
     def apart(self, secret: int) -> _ColumnCounts:
         """The same with one value of the secret, and all others as one."""
-        one = self.weight[secret]
-        weight = np.stack([one, self.weight.sum(axis=0) - one])
+        apart = self.weight[secret]
+        weight = np.stack([apart, self.weight.sum(axis=0) - apart])
         return _ColumnCounts(self.name, self.levels, self.atoms, weight, self.records)
 
     def kept(self, bound: SecretBound) -> float:
         """The share of the column's entropy that cells of it keep within the bound."""
         secret, atom = np.nonzero(self.weight > 0)
         weight = self.weight[secret, atom]
-        # The records of a released value are known, those of each pair are not where records are weighted.
+        # The number of records of a released value is known; with weights, that of each pair is not.
         records = np.ceil(self.records[atom] * weight / self.weight.sum(axis=0)[atom]).astype(np.int64)
         groups = GroupedRecords.of(atom[:, None], secret, records=records, weight=weight)
         leaf = grow(groups, [self.atoms], [bound], least=LEAST).leaf_of(np.arange(self.atoms.size)[:, None])
         sizes = self.weight.sum(axis=0)
-        told = np.bincount(leaf, sizes)
+        cells = np.bincount(leaf, sizes)
         whole = entropy(sizes / sizes.sum())
-        return min(1.0, max(0.0, entropy(told[told > 0] / sizes.sum()) / whole)) if whole > 0 else 1.0
+        return min(1.0, max(0.0, entropy(cells[cells > 0] / sizes.sum()) / whole)) if whole > 0 else 1.0
 
     def loudest(self) -> tuple[float, str, str]:
-        """The largest log-lift of the first value of the secret, the column, and its value that many records have."""
+        """The largest log-lift of the first value of the secret, and the column and value (of ``least`` records)."""
         shares = self.weight[0] / np.maximum(self.weight.sum(axis=0), 1e-300)
         shares[self.records < LEAST] = 0.0
         at = int(np.argmax(shares))

@@ -49,7 +49,7 @@ def protect_table(
     progress: Progress = silent,
 ) -> ProtectResult:
     """Write a release of a table to the directory ``out``; ``tacit.protect`` says what is guaranteed."""
-    # Before a row is read: draws that fit the secrets would have to be searched for among keys.
+    # Before a row is read, so that the key does not depend on the secrets: only trying many keys could make draws fit.
     key = new_key(making.random_state)
     earlier = None
     if making.rules is None:
@@ -73,14 +73,13 @@ def protect_table(
         asked, proof = in_cells(asked, goal, making, earlier, choice, progress)
     table = counted(asked, progress=progress)
     progress("choosing what to merge", None)
-    by_goal = earlier is None or goal.coded
-    plan = plan_by_goal(table, goal, proof) if by_goal or earlier is None else plan_by_rules(table, earlier)
+    plan = plan_by_goal(table, goal, proof) if earlier is None or goal.coded else plan_by_rules(table, earlier)
     release = CellRelease if goal.coded else CountedRelease
     return _released(release(table, plan, goal.least, key, fingerprint), book, making, out, progress)
 
 
 def _refuse_telling_order(asked: TableQuestion) -> None:
-    """Rows keep their place: if folders tell the secret, the place of a row in the release would."""
+    """Rows keep their order: if folder names tell the secret, so would the place of a row in the release."""
     telling = [name for name in asked.hidden if name in asked.original.folders]
     if telling:
         raise DataError(
@@ -90,7 +89,7 @@ def _refuse_telling_order(asked: TableQuestion) -> None:
 
 
 def _guide(question: Question, learning: Learning, goal: ReleaseGoal) -> EstimatorChoice | None:
-    """What proposes the cuts of cells, if not the counts; it certifies nothing, so nothing else may rest on it."""
+    """The estimator that proposes the cuts of cells, if any; it certifies nothing, so nothing else may rest on it."""
     choice = choice_of(learning.estimator, learning.model, weight=question.weight, fresh=learning.fresh)
     if choice is None or (goal.coded and goal.confidence is None):
         return choice
@@ -111,7 +110,7 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
         if planned.channel is not None:
             draft.channel.write_text(text_of(planned.channel), "utf-8")
         progress("reading what was written", None)
-        # On this machine, where the workers of an engine need not see it.
+        # It is on this machine, where an engine's workers may not see it, so the default engine reads it.
         written = open_table(draft.place / data_file)
         planned.refuse_miswritten(written)
         progress("certifying", None)
@@ -153,7 +152,7 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
 
 
 def _of_people(question: TableQuestion, rows: int) -> list[str]:
-    """That people have several rows, where a column of their numbers was left out and says so."""
+    """A note that people have several rows, if a column of their numbers that was left out shows it."""
     left_out = [each.name for each in question.roles if each.role == "dropped"]
     numbers = [name for name in left_out if personal_in(name) == PERSONS_NUMBER]
     counts = distinct_counts(question.original, numbers) if numbers else {}
@@ -179,10 +178,10 @@ _SETTLED = (
 
 
 def _refuse_with_rules(requests: Sequence[Request], *, in_cells: bool) -> None:
-    """What the rules settle may not be said again, whatever is said: an epsilon of 0 is one, too."""
+    """What the rules settle may not be set again, whatever the value: an epsilon of 0 counts, too."""
     words = (
         "the rules settle secret, released, bins, all epsilons, delta, mechanism, replacement, confidence, estimator "
-        "and all that is said of cells: leave out {name} with {rules}"
+        "and everything about cells: leave out {name} with {rules}"
     )
     settled = {*_SETTLED, "least"} if in_cells else {*_SETTLED}
     for name, value in given(requests).items():
@@ -191,7 +190,7 @@ def _refuse_with_rules(requests: Sequence[Request], *, in_cells: bool) -> None:
 
 
 def _write_data(planned: CountedRelease, draft: ReleaseDraft, making: Making) -> str:
-    """Write the released data, and give the name of its file."""
+    """Write the released data, and return the name of its file."""
     question, rules = planned.counted.question, planned.rules
     kept = {*question.released, *(question.hidden if making.keep_secret else ())}
     shown = question.table.select([name for name in question.table.names if name in kept])

@@ -1,4 +1,4 @@
-"""From words to a question that can be counted: which column is secret, which are released, and how they are cut."""
+"""From a request to a question that can be counted: which column is secret, which are released, how they are cut."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # A number column with more distinct values than this is cut unless the user says otherwise.
 MANY_VALUES = 50
 AUTOMATIC_BINS = 10
-# Rows looked at before deciding whether a text column could be different in every row.
+# Rows read before deciding whether a text column could be different in every row.
 FIRST_LOOK = 2_000
 
 
@@ -38,11 +38,11 @@ class TableQuestion:
     """A table with its columns' roles settled and its cuts made; ``table`` is what will be counted and released.
 
     ``automatic`` are the cuts of released columns that nobody asked for: the column and the note that says so.
-    ``also`` are further secrets, each a column or a combination of columns; ``secret_values`` the values that are
-    secret, where the rest of the column counts as one. ``known`` are columns that an adversary may know, ``use`` those
-    that readers want, ``levels`` what columns may be told as, where that was said; ``scales`` are those levels where
-    the table is told at them. With a ``code`` it is written in cells, and ``found`` has the number of each record's.
-    With ``thresholds`` the secret is a number whose thresholds are bounded; its groups are for the measures.
+    ``also`` are further secrets, each a column or a combination of columns; ``secret_values`` are the values that are
+    secret if the rest of the column counts as one. ``known`` are columns that an adversary may know, ``use`` those
+    that readers want, ``levels`` what columns may be told as, if the user said so; ``scales`` are these levels if the
+    table is told at them. With a ``code``, the table is written in cells, and ``found`` has the cell of each record.
+    With ``thresholds``, the secret is a number whose thresholds are bounded; its groups are only for the measures.
     """
 
     original: Table
@@ -72,7 +72,7 @@ class TableQuestion:
     def coded(self, code: CellCode, found: PlacedTable | None = None) -> TableQuestion:
         """The same question of the table written in cells, without columns that have no part in it.
 
-        ``found`` has the cells of the records, where they are known already.
+        ``found`` has the cells of the records, if they are already known.
         """
         kept = {*self.released, *self.hidden, *self.use, self.weight}
         table = self.table.select([name for name in self.table.names if name in kept])
@@ -85,7 +85,7 @@ class TableQuestion:
         return _prepared(self.original, cuts, self.secret[0], self.secret_values, self.scales)
 
     def to_bound(self) -> Table:
-        """The table as cells are sought and proved in it: a number whose thresholds are bounded is as it was given."""
+        """The table in which cells are sought and proved: a number whose thresholds are bounded is not cut."""
         if self.thresholds is None:
             return self.as_given()
         cuts = [made for made in self.cuts if made.column in self.hidden and made.column != self.secret[0]]
@@ -95,13 +95,13 @@ class TableQuestion:
         """The same question at full resolution: only the secret's cuts, and those that were asked for, remain."""
         undone = {column for column, _ in self.automatic}
         cuts = tuple(made for made in self.cuts if made.column not in undone)
-        said = {note for _, note in self.automatic}
+        outdated = {note for _, note in self.automatic}
         return replace(
             self,
             table=_prepared(self.original, cuts, self.secret[0], self.secret_values, self.scales),
             cuts=cuts,
             roles=tuple(replace(role, cut=None) if role.name in undone else role for role in self.roles),
-            notes=tuple(note for note in self.notes if note not in said),
+            notes=tuple(note for note in self.notes if note not in outdated),
             automatic=(),
         )
 
@@ -116,10 +116,10 @@ def ask(
 ) -> TableQuestion:
     """Settle the roles of the columns of a table: ``also`` are further secrets, ``cuts`` those of an earlier release.
 
-    Of a table that will be written ``in_cells`` no released column is cut before. Columns that are not named are
+    If the table will be written ``in_cells``, no released column is cut first. Columns that are not named are
     released, and the notes say so. A number column with many distinct values is cut into tenths. A column that is
-    different in every row identifies people: it must be dropped, cut or confirmed. ``thresholds`` says that those of
-    the secret, a number, are to be bounded.
+    different in every row identifies people: it must be dropped, cut or confirmed. With ``thresholds``, the secret is
+    a number whose thresholds are to be bounded.
     """
     table = question.source
     if not isinstance(table, Table):
@@ -127,7 +127,7 @@ def ask(
     secret, keep_ids = _secret(question), tuple(question.keep_id or ())
     hidden = tuple(dict.fromkeys([*secret, *(name for each in also for name in each)]))
     if question.secret_values and any(secret[0] in each for each in also):
-        # All but the named values count as one, so that nothing would be bounded of each of them.
+        # All values but the named ones count as one, so nothing would bound them one by one.
         words = (
             "{secret} names values of '{name}', so its other values are one: leave it out of {also}, or name no values"
         )
@@ -143,9 +143,9 @@ def ask(
     table.require_countable([*hidden, *shown])
     unnamed = f"released columns were not named, so all others count as released: {', '.join(shown)}"
     notes = [unnamed] if question.released is None else []
-    # Where a few values are secret their column needs neither a cut nor a look.
+    # If only some values are secret, their column needs neither a cut nor a check.
     used = [table[name] for name in (*hidden, *shown) if not (question.secret_values and name == secret[0])]
-    # A table that is not written in cells is told at the levels that were asked for.
+    # A table that is not written in cells is written at the levels that were asked for.
     scales = () if in_cells else _scales(table, question, shown)
     uncut = set(shown) if in_cells else {scale.column for scale in scales}
     numbers = secret if thresholds is not None else ()
@@ -181,7 +181,7 @@ def _secret(question: Question) -> tuple[str, ...]:
 
 
 def _scales(table: Table, question: Question, shown: Sequence[str]) -> tuple[Scale, ...]:
-    """The levels that released columns were asked to be told at."""
+    """The levels at which released columns are to be told."""
     wishes: dict[str, Any] = {name: wish for name, wish in (question.levels or {}).items() if name in shown}
     return find_scales(table, list(wishes), wishes) if wishes else ()
 
@@ -202,7 +202,7 @@ def _about_secret(
 def _refuse_thresholds(
     table: Table, secret: tuple[str, ...], values: tuple[str, ...], also: Sequence[tuple[str, ...]]
 ) -> None:
-    """Only one column of numbers has thresholds; nor is it a secret of another kind besides."""
+    """Only a single column of numbers has thresholds, and it may not be a further secret as well."""
     settings = {"thresholds": Setting("thresholds"), "secret": Setting("secret")}
     if len(secret) > 1 or values or table[secret[0]].kind != "number":
         words = "{thresholds} takes a secret that is one column of numbers: leave it out, or name another {secret}"
@@ -215,7 +215,7 @@ def _refuse_thresholds(
 def _looked_at(
     table: Table, used: Sequence[Column], wishes: Mapping[str, Any], uncut: set[str], *, confirmed: set[str]
 ) -> dict[str, int]:
-    """Distinct values of the columns for which the number matters; a column that identifies people is refused."""
+    """How many distinct values columns have, where that matters; a column that identifies people is refused."""
     unknown = set(wishes) - {column.name for column in used}
     if unknown:
         raise ArgumentError(f"column '{min(unknown)}' is to be cut but is neither secret nor released")
@@ -230,7 +230,7 @@ def _looked_at(
 def _roles(
     table: Table, distinct: Mapping[str, int], cuts: Sequence[Cut], **of: tuple[str, ...]
 ) -> tuple[ColumnRole, ...]:
-    """What every column is: ``of`` says which columns have each role, and the last that names a column counts."""
+    """What every column is: ``of`` says which columns have each role; the last role that names a column counts."""
     roles: dict[str, Role] = {name: cast("Role", role) for role, names in of.items() for name in names}
     labels = {each.column: each.labels for each in cuts}
     return tuple(
@@ -239,14 +239,14 @@ def _roles(
 
 
 def _grouped(wish: Any) -> Any:
-    """A cut as the levels of cells take it: a number of groups is no step."""
+    """A cut as the levels of cells take it, where a bare number would be a step and not a number of groups."""
     return NumberWish(groups=wish) if isinstance(wish, int) else wish
 
 
 def _prepared(
     table: Table, cuts: Sequence[Cut], secret: str, values: tuple[str, ...], scales: Sequence[Scale] = ()
 ) -> Table:
-    """The table with its cuts made, told at its levels, and the values of the secret gathered that are none."""
+    """The table with its cuts made, told at its levels, and with all values that are not secret gathered into one."""
     table = cut(table, cuts) if cuts else table
     table = told_at(table, scales) if scales else table
     return gathered(table, secret, values) if values else table
@@ -275,10 +275,10 @@ def _released(table: Table, question: Question, hidden: tuple[str, ...]) -> tupl
 
 
 def _distinct(table: Table, used: Sequence[Column], uncut: set[str], head: pa.Table) -> dict[str, int]:
-    """Distinct values of the columns for which the number matters; a plain category needs no extra pass.
+    """How many distinct values columns have, where that matters; a plain category needs no extra pass.
 
-    Of columns that are not to be cut it matters only whether they identify people, which numbers that occur twice, or
-    are broken, do not.
+    For columns that will not be cut, it matters only whether they identify people; numbers that occur twice or have a
+    fraction do not.
     """
 
     def matters(column: Column) -> bool:
@@ -311,7 +311,7 @@ def _refuse_ids(
                 "column '{name}' of {table} is different in every one of the {rows:,} rows, so it identifies them: "
                 "leave it out ({drop})"
                 + (", cut it ({bins})" if column.kind == "number" else "")
-                + "  or confirm that you want to release it unchanged ({keep})"
+                + " or confirm that you want to release it unchanged ({keep})"
             )
             raise DataError(sentence(words, name=name, table=table.name, rows=rows, **ways))
 
@@ -323,7 +323,7 @@ def _whole(values: pa.ChunkedArray) -> bool:
 def _cuts(
     table: Table, used: Sequence[Column], wishes: Mapping[str, int | Sequence[float]], distinct: Mapping[str, int]
 ) -> tuple[tuple[Cut, ...], list[tuple[str, str]]]:
-    """The cuts to make, and of those that nobody asked for the column and a note."""
+    """The cuts to make, and a column and a note for each that nobody asked for."""
     cuts: list[Cut] = []
     automatic: list[tuple[str, str]] = []
     for column in used:
@@ -346,7 +346,7 @@ def _cuts(
 
 
 def _wished(table: Table, column: Column, wish: int | Sequence[float]) -> Cut:
-    """The cut that was asked for: so many groups of equal size, or at these edges."""
+    """The cut that was asked for: a number of groups of equal size, or the edges themselves."""
     if column.kind != "number":
         words = "column '{name}' holds {kind}, not numbers; only numbers can be cut ({bins})"
         raise ArgumentError(sentence(words, name=column.name, kind=column.kind, bins=Setting("bins")))

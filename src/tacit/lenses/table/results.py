@@ -1,4 +1,4 @@
-"""What was found of a table. A field of type ``Information`` holds nats."""
+"""What was found in a table. A field of type ``Information`` holds nats."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ColumnRole:
 
 @dataclass(frozen=True)
 class MeasureFinding:
-    """A measure of the joint (plug-in, on the table as it is) beside what shuffled secrets give.
+    """A measure of the joint (plug-in, on the original table), next to what shuffled secrets give.
 
     ``unit`` is "nats", "probability" or "1"; only nats can be shown as bits. ``null_low`` and ``null_high`` are the
     5th and 95th percentile over shuffles, ``p_value`` the share of shuffles at least as large. ``ceiling`` is the
@@ -47,23 +47,23 @@ class MeasureFinding:
 
 @dataclass(frozen=True)
 class FirstAnswer:
-    """The number that survives chance, and how it was come by.
+    """The number that survives chance, and how it was obtained.
 
     Attributes
     ----------
     how : "counted" or "learned" or None
-        Counted where counting suffices; learned where chance alone shows much of what is counted; None where neither
-        tells.
+        Counted where counting suffices; learned where chance alone would explain much of what is counted; None where
+        neither gives an answer.
     share : float or None
-        Share of the uncertainty about the secret that the released columns give away; counted, less what chance shows
-        at most 19 times in 20.
+        Share of the uncertainty about the secret that the released columns give away; if counted, less what chance
+        shows at most 19 times in 20.
     low, high : float or None
         The 95% interval of what was learned.
     counted, chance : float
         The share that was counted, and what shuffled secrets show 19 times in 20.
     verdict : str
     estimator : str or None
-        What learned, from so many ``records``.
+        What it was learned with, from this many ``records``.
     records : int
     basis : str
         All of this in words.
@@ -132,11 +132,11 @@ class ColumnLeak:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """The strictest epsilon whose loss stays within what was tolerated, of those that were tried.
+    """The strictest of the epsilons tried whose loss is tolerable.
 
-    The loss is what a reader of the release does not keep of a column, on average: ``kept`` is at least 1 less
-    ``max_loss``. ``epsilon`` and ``kept`` are None where no epsilon keeps as much. ``command`` makes the release in any
-    case; then it has the epsilon beyond which hardly more is kept.
+    The loss is the part of a column, on average, that a reader of the release does not keep: ``kept`` is at least
+    1 - ``max_loss``. ``epsilon`` and ``kept`` are None if no epsilon keeps as much. ``command`` makes a release in any
+    case; it then has the epsilon beyond which hardly more is kept.
     """
 
     max_loss: float
@@ -148,10 +148,10 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class SecretPrice:
-    """What one value of the secret costs if it alone were secret, and all others one class.
+    """What one value of the secret would cost if only it were secret, and all others one class.
 
-    ``log_lift`` is the largest on one released column, at its ``value`` that enough records have; ``kept`` is the share
-    of each column's entropy that could be told, the column by itself.
+    ``log_lift`` is the largest in any single released column, at a ``value`` that enough records have; ``kept`` is the
+    share of each column's entropy that could be told, each column by itself.
     """
 
     label: str
@@ -163,7 +163,7 @@ class SecretPrice:
 
     @property
     def mean_kept(self) -> float:
-        """What is kept of a column on average."""
+        """The share of a column that is kept, on average."""
         return sum(self.kept.values()) / len(self.kept)
 
     @property
@@ -176,7 +176,7 @@ class SecretPrice:
 class SecretPrices:
     """What the values of a secret cost at an epsilon on both sides, the dearest first.
 
-    ``together`` is what is kept of each column where all ``n_values`` values are bounded; of so many, only the
+    ``together`` is what is kept of each column if all ``n_values`` values are bounded; if there are many, only the
     commonest have a price.
     """
 
@@ -223,7 +223,7 @@ class CorrectedColumn:
 
 @dataclass(frozen=True)
 class LearnedCandidate:
-    """A model that was tried: its loss on records it had not seen (nats a record; lower is better), its weight."""
+    """A model that was tried: its loss on held-out records (nats per record; lower is better), and its weight."""
 
     name: str
     title: str
@@ -267,10 +267,10 @@ class LearnedFindings:
     """What an estimator that learned from the records says about the uncut released columns. All of it is an estimate.
 
     ``information``, ``calibration`` and ``risk_histogram`` come from models that had not seen the record they score
-    (unless the notes say otherwise); ``safe_shares``, ``riskiest`` and ``largest_risk`` from the final model, which is
-    the one that ``protect`` goes by. ``prior_log_loss`` is the loss of knowing nothing but the prior. ``unvouched``
-    says that a saved model scored records that nobody said were fresh: it may have been learned from them, so there is
-    no p-value, and nothing can be told from chance. ``cut`` are the released columns whose cut was asked for.
+    (unless the notes say otherwise); ``safe_shares``, ``riskiest`` and ``largest_risk`` from the final model, the one
+    that ``protect`` uses. ``prior_log_loss`` is the loss of knowing nothing but the prior. ``unvouched`` says that a
+    saved model scored records that nobody said were fresh: it may have been trained on them, so there is no p-value,
+    and nothing can be told from chance. ``cut`` are the released columns that were cut on request.
 
     Guarantees
     ----------

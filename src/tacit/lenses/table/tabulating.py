@@ -1,4 +1,4 @@
-"""One pass over a table: the joint of secret and released values, and what may be asked of it."""
+"""One pass over a table: the joint of secret and released values, and what follows from it."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class Counted:
     def people(self) -> NDArray[np.int64]:
         """How many records have each released value, whatever they weigh; last, those of a value that was not seen."""
         _, value = self.counts.symbols(self.question.released)
-        found = np.zeros(len(self.symbols) + 1, dtype=np.int64)
-        np.add.at(found, value, self.counts.records)
-        return found
+        people = np.zeros(len(self.symbols) + 1, dtype=np.int64)
+        np.add.at(people, value, self.counts.records)
+        return people
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -65,13 +65,13 @@ class Counted:
 
     @cached_property
     def parts(self) -> NDArray[np.int64] | None:
-        """Which part of what may be known each released value lies in; None where nothing is."""
+        """Which part of what may be known each released value lies in; None if nothing may be known."""
         return None if self.question.code is None else self.question.code.known_parts(self.symbols)
 
     def attained(self, output: Joint, bounds: LiftBounds, parts: NDArray[np.int64] | None = None) -> Attained:
-        """What a release in cells, or one whose output is given, attains of the secret.
+        """What a release in cells, or with this ``output``, attains for the secret.
 
-        ``parts`` are of what may be known, where they are not those of the cells.
+        ``parts`` are the parts of what may be known, if not those of the cells.
         """
         parts = self.parts if parts is None else parts
         if bounds.thresholds is None:
@@ -103,11 +103,11 @@ class Counted:
 
     @cached_property
     def given_entropy(self) -> float:
-        """Entropy in nats of the released rows as they were given."""
+        """Entropy in nats of the released columns' original rows."""
         return rows_entropy(self.question.original, self.question.released, weight=self.question.weight)
 
     def comes_out_again(self) -> bool:
-        """Whether the table, counted row by row, gives what was counted; cells may have been counted another way."""
+        """Whether counting the table row by row gives these counts; cells may have been counted another way."""
         question = self.question
         if question.found is None:
             return True
@@ -128,7 +128,7 @@ def counted(question: TableQuestion, *, progress: Progress = silent) -> Counted:
     joint, symbols = counts.joint(question.secret, question.released)
     assert joint.total is not None
     table = joint.matrix * joint.total
-    # Records are whole; what the shares lost to rounding must not become half a record.
+    # Records are whole: what rounding did to the shares must not leave fractions of a record.
     result = Counted(question, counts, joint, symbols, np.rint(table) if question.weight is None else table)
     for names, each in zip((question.secret, *question.also), (joint, *result.further), strict=True):
         if each.shape[0] < 2:
@@ -141,7 +141,7 @@ def counted(question: TableQuestion, *, progress: Progress = silent) -> Counted:
 
 
 def _counts(question: TableQuestion) -> Counts:
-    """What is counted; of a table in cells the cells, which are fewer and shorter than what is written of them."""
+    """The counts; for a table in cells, of the cells, which are fewer and shorter than what is written for them."""
     if question.code is None or question.found is None:
         return count(question.table, [*question.hidden, *question.released], weight=question.weight)
     counts, cell = question.found.counted(question.hidden, weight=question.weight)

@@ -55,7 +55,7 @@ class TableRelease:
 
     @property
     def drawn(self) -> bool:
-        """Whether chance had a part in it."""
+        """Whether anything in it was drawn at random."""
         if self.rules is not None:
             return self.rules.treatment.drawn
         return not self.certificate.randomness.startswith(NOTHING_DRAWN)
@@ -64,7 +64,7 @@ class TableRelease:
 def open_release(directory: str | Path, *, certificate: AnyCertificate | None = None) -> TableRelease:
     """Read the release of a table that ``protect`` wrote; ``certificate`` is its own, if that was read before.
 
-    Its data is a file of this machine, which the workers of an engine need not see, so DuckDB reads it.
+    Its data is a file on this machine, which an engine's workers may not see, so DuckDB reads it.
     """
     folder = Path(directory)
     certificate = read_certificate(folder) if certificate is None else certificate
@@ -108,7 +108,7 @@ def verify_table(
 
 
 def _headline(certificate: CountedCertificate) -> str:
-    """What is said where everything holds."""
+    """The headline if everything holds."""
     start = "The claim holds" if certificate.file.holds else "The claim holds row by row"
     what, file = attained_in_words(certificate), file_sentence(certificate.file)
     words = "{start}, recomputed from the original and the release. {what}. {file}"
@@ -116,9 +116,9 @@ def _headline(certificate: CountedCertificate) -> str:
 
 
 def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
-    """What of the papers could not be checked, though nothing speaks against it."""
+    """What the release states that could not be checked, though nothing speaks against it."""
     certificate, notes = release.certificate, [*release_checks.notes_on_files(release.directory, release.certificate)]
-    notes.append(f"taken from the certificate unchecked:  {', '.join(NOT_MADE_AGAIN)}")
+    notes.append(f"taken from the certificate unchecked: {', '.join(NOT_MADE_AGAIN)}")
     if release.drawn:
         notes.append(
             "taken from the certificate: that the key came from the system's secure source, and is not one of many "
@@ -131,9 +131,9 @@ def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
     if certificate.keeps is not None and certificate.keeps.use:
         notes.append("how well the release predicts columns was not computed again: that takes other models")
     if against and release.rules is None and certificate.mechanism.replacement != IN_CELLS:
-        notes.append(f"rows and cells unchanged were not checked: it takes {PRIVATE}/{RULES}")
+        notes.append(f"rows and cells unchanged were not checked: that takes {PRIVATE}/{RULES}")
         if certificate.output.channel_sha256 is not None:
-            notes.append(f"whether {CHANNEL} is what was done was not checked: it takes {PRIVATE}/{RULES}")
+            notes.append(f"whether {CHANNEL} is what was done was not checked: that takes {PRIVATE}/{RULES}")
     return tuple(notes)
 
 
@@ -157,14 +157,14 @@ def _checks_of_papers(release: TableRelease) -> list[Check]:
 
 
 def _within(certificate: CountedCertificate) -> bool:
-    """Whether what is said to be attained is within what is claimed."""
+    """Whether what the certificate attains is within what it claims."""
     within = certificate.attained_epsilon <= certificate.epsilon
     relaxed = certificate.delta > 0 and certificate.attained_delta <= certificate.delta * (1 + TOLERANCE)
     return (within or relaxed) and all(each.attained_epsilon <= each.epsilon for each in certificate.also)
 
 
 def question_of(release: TableRelease, against: Any, *, engine: str = "duckdb") -> TableQuestion:
-    """The question that a release answered, asked of a table again, which is written in the cells of the release."""
+    """The question that a release answered, asked again of a table, which is written in the cells of the release."""
     certificate, code = release.certificate, release.code
     secret, released, weight = certificate.secret, certificate.released, certificate.mechanism.weight
     also = [each.secret for each in certificate.also]
@@ -179,15 +179,15 @@ def question_of(release: TableRelease, against: Any, *, engine: str = "duckdb") 
 
 
 def compare(release: TableRelease, question: TableQuestion) -> RowComparison:
-    """Count the original, and lay the release beside it."""
+    """Count the original, and set the release against it."""
     return RowComparison(counted(question), release.data, release.certificate, release.rules)
 
 
 def output_joints(release: TableRelease, rows: RowComparison) -> list[Joint]:
-    """The joint of each secret and the output; without the rules of a drawn release, of the first, as the rows show it.
+    """The joint of each secret and the output; without the rules, only of the first secret, as the rows show it.
 
-    Outputs of merged records are then counted as one: they do not depend on the value, so all of them share one lift.
-    The outputs of a mixture are counted as drawn, by chance a little off what the rules call for.
+    Outputs of merged records are then counted as one: they do not depend on the value, so they all share one lift.
+    The outputs of a mixture are counted as drawn, which chance puts a little off what the rules call for.
     """
     if release.certificate.mechanism.replacement == IN_CELLS:
         return [rows.original.joint, *rows.original.further]
@@ -207,7 +207,7 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
         return [Check("levels of the original", False, str(error))]
     original, claimed = question.original, certificate.input
     checks = []
-    # A frame has no fingerprint; a file that was certified has one.
+    # A frame has no fingerprint; a certified file has one.
     printed = claimed.salted_sha256 is not None or written_as(claimed.format).name == claimed.format
     sha256 = original.sha256() if release.salt is not None and printed else None
     if sha256 is not None:
@@ -224,7 +224,7 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
     progress("comparing row by row", None)
     rows = compare(release, question)
     if certificate.mechanism.replacement == IN_CELLS:
-        # All that the rules of such a release say is published.
+        # Everything in the rules of such a release is published.
         design = None if release.rules is None else release.rules.design
         release = replace(release, rules=rules_in_cells(certificate, rows.original, design))
     again = _is_made_again(release, rows)
@@ -238,7 +238,7 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
 
 
 def _is_made_again(release: TableRelease, rows: RowComparison) -> bool:
-    """Whether the original, treated by the rules and written as ``protect`` writes, is the file, byte for byte."""
+    """Whether treating the original by the rules and writing it as ``protect`` does gives the file, byte for byte."""
     if release.rules is None or (release.drawn and release.key is None):
         return False
     return _sha256(release, rows, made_again(rows.original, release.data, release.rules, release.key)) == file_sha256(
@@ -247,14 +247,14 @@ def _is_made_again(release: TableRelease, rows: RowComparison) -> bool:
 
 
 def _sha256(release: TableRelease, rows: RowComparison, source: Table) -> str:
-    """The SHA-256 of the file that ``protect`` would have written of these rows."""
+    """The SHA-256 of the file that ``protect`` would have written for these rows."""
     data, original = release.data, rows.original.question.original
     like = original if original.format == data.format else data
     return sha256_as_written(source, like, release.certificate.output.file)
 
 
 def _checks_of_rows(release: TableRelease, rows: RowComparison, *, again: bool) -> list[Check]:
-    """What became of every row, and what is claimed of that; ``again`` says that the file was made again."""
+    """What became of every row, and the claims about it; ``again`` says that making the file again gave the same."""
     if release.rules is not None:
         key = [_check_of_key(release)] if release.drawn else []
         right = all(each.passed for each in key)
@@ -269,7 +269,7 @@ def _checks_of_rows(release: TableRelease, rows: RowComparison, *, again: bool) 
 
 
 def _check_of_key(release: TableRelease) -> Check:
-    """The owner's key is the one that the certificate settled before."""
+    """Whether the owner's key is the one that the certificate committed to."""
     name = "key is the one committed to"
     if release.key is None or release.salt is None:
         return Check(name, None, f"needs {PRIVATE}/{KEY} and {PRIVATE}/{SALT}")
@@ -277,13 +277,13 @@ def _check_of_key(release: TableRelease) -> Check:
 
 
 def _checks_of_channel(release: TableRelease, rows: RowComparison) -> list[Check]:
-    """What is published of the draws is what the rules did to this table."""
+    """Whether the published channel is what the rules did to this table."""
     path, rules = release.directory / CHANNEL, release.rules
     if rules is None or not path.exists():
         return []
     right = channel_made(rows.original, rules, release.certificate.file.least)
     alike = right is not None and right.agrees(PublishedChannel.load(path))
-    return [Check("channel is that of the rules", alike, "computed again" if alike else "another comes out")]
+    return [Check("channel is that of the rules", alike, "computed again" if alike else "a different one comes out")]
 
 
 def _checks_of_claims(release: TableRelease, rows: RowComparison) -> list[Check]:
@@ -297,14 +297,14 @@ def _checks_of_claims(release: TableRelease, rows: RowComparison) -> list[Check]
         unsure = f"the rows do not show how values were mixed; {_NEEDS_RULES}"
         return [Check(check.name, None, unsure) for check in claims]
     if int(rows.merged.sum()) != certificate.mechanism.values_merged:
-        # What fails for values that look merged or kept, and are not, may be our guess and not the release.
+        # A failure may then be due to our guess at which values were merged, not to the release.
         unsure = f"the rows do not show which values were merged; {_NEEDS_RULES}"
         return [check if check.passed else Check(check.name, None, unsure) for check in claims]
     return claims
 
 
 def rules_in_cells(certificate: CountedCertificate, original: Counted, design: CellCode | None) -> ReleaseRules:
-    """What a release in cells did to the original, from what is published of it; the design is the owner's."""
+    """The rules of a release in cells, from what is published; only the ``design`` is the owner's."""
     return ReleaseRules(
         secret=certificate.secret,
         released=certificate.released,
@@ -321,10 +321,10 @@ def rules_in_cells(certificate: CountedCertificate, original: Counted, design: C
 
 
 def _written_plainly(release: TableRelease, rows: RowComparison, *, again: bool) -> Check:
-    """A file can say things between its cells (spaces, quotes, metadata), so its rows, written again, are its bytes.
+    """A file can say things between its cells (spaces, quotes, metadata): its rows, written again, must be its bytes.
 
-    They were written as ``protect`` wrote them, from the original (``again`` says that this gave the file), or else are
-    from the file: what can be missing in a column is part of a Parquet file, and follows from where its rows come from.
+    The rows come from the original, treated as ``protect`` does (``again`` says that this gave the file), or else from
+    the file: a Parquet file says which columns can have missing values, and that depends on where the rows come from.
     """
     name, data, sha256 = "file is written plainly", release.data, release.certificate.output.sha256
     certified = again and file_sha256(release.directory / release.certificate.output.file) == sha256
@@ -337,7 +337,7 @@ def _written_plainly(release: TableRelease, rows: RowComparison, *, again: bool)
 
 
 def _told(code: CellCode | None) -> str | None:
-    """A code as it is published."""
+    """A code in the form in which it is published."""
     return None if code is None else text_of(code.as_told())
 
 
@@ -354,6 +354,6 @@ def _checks_of_rules(release: TableRelease) -> list[Check]:
         (_told(rules.code), _told(release.code)),
         (rules.weight, certificate.mechanism.weight),
     )
-    alike = all(one == other for one, other in pairs)
+    alike = all(ours == certified for ours, certified in pairs)
     detail = "secret, released, bounds, levels and mechanism agree" if alike else "they differ"
     return [Check("rules belong to the certificate", alike, detail)]

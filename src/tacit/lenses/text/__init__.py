@@ -1,4 +1,4 @@
-"""The lens for posts: which words give a secret away, and a version that keeps it."""
+"""The lens for posts: which words give a secret away, and a release that gives away less."""
 
 from __future__ import annotations
 

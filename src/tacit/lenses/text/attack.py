@@ -9,20 +9,17 @@ from typing import Any
 import numpy as np
 
 from tacit.document import Progress, silent
-from tacit.errors import DataError, SourceError
 from tacit.learn.arrays import Codes
 from tacit.lenses.bench.answers import BenchResult
 from tacit.lenses.bench.families import switched_on
-from tacit.lenses.bench.trying import BenchRecords, benched, folds_of, spread
+from tacit.lenses.bench.releases import attacked, kept_order, lacking, not_its_originals, places_of
 from tacit.lenses.coded.certifying import CodedAbout
-from tacit.lenses.coded.saving import CODE, KeptCode
 from tacit.lenses.text.coding import post_units
 from tacit.lenses.text.families import ReadPosts, text_families, untouched_posts
 from tacit.lenses.text.posts import ROWS_AT_ONCE, Posts, read_posts
 from tacit.lenses.text.protect import ORDER
 from tacit.lenses.text.verify import order_of
 from tacit.release.certificate import CodedCertificate, TextCertificate
-from tacit.release.directory import PRIVATE
 from tacit.requests import AttackRequest
 from tacit.tables.sources import open_table
 from tacit.tables.table import Table
@@ -30,9 +27,9 @@ from tacit.tables.table import Table
 
 @dataclass(frozen=True, eq=False)
 class MatchedPosts:
-    """Posts beside what was released of them, in the order of the originals.
+    """Posts and what was released for them, in the order of the originals.
 
-    ``place`` is where each stands in the release; those ``together`` are of one person.
+    ``place`` is where each stands in the release; posts alike in ``together`` are one person's.
     """
 
     before: list[str]
@@ -60,26 +57,23 @@ def attack_text(
     data = open_table(Path(request.release) / certificate.output.file)
     shown = _column(data, column)
     matched = (_masked if masked else _coded)(posts, shown, certificate, request)
-    rows = spread(len(matched.secret), request.records)
     mask = certificate.mask if isinstance(certificate, TextCertificate) else None
-    records = BenchRecords(
-        ReadPosts([matched.before[at] for at in rows], rows, mask),
-        ReadPosts([matched.after[at] for at in rows], matched.place[rows], mask),
-        matched.secret[rows],
-        folds_of(matched.secret[rows], together=matched.together[rows], random_state=request.random_state),
-    )
-    return BenchResult(
-        release=str(request.release),
-        against=posts.table.name,
+
+    def read(rows: Codes) -> tuple[ReadPosts, ReadPosts]:
+        before, after = ([texts[at] for at in rows] for texts in (matched.before, matched.after))
+        return ReadPosts(before, rows, mask), ReadPosts(after, matched.place[rows], mask)
+
+    return attacked(
+        certificate,
+        request,
+        families,
+        read,
         medium="posts",
-        secret=certificate.secret,
-        records=len(matched.secret),
-        ceiling=certificate.ceiling if isinstance(certificate, CodedCertificate) else None,
+        against=posts.table.name,
+        secret=matched.secret,
+        together=matched.together,
         untouched=untouched_posts(matched.before, matched.after),
-        untouched_parts=(),
-        run=benched(families, records, progress=progress),
-        without=tuple(request.without or ()),
-        group=request.group,
+        progress=progress,
     )
 
 
@@ -94,23 +88,20 @@ def _column(table: Table, name: str) -> list[str]:
 def _masked(posts: Posts, shown: list[str], certificate: Any, request: AttackRequest) -> MatchedPosts:
     order = order_of(Path(request.release), certificate)
     if order is None:
-        raise _lacking(ORDER)
+        raise lacking(ORDER, "posts")
     if not len(shown) == len(posts.texts) == len(order):
-        raise _other(posts)
+        raise not_its_originals(posts.table.name, "posts")
     place = np.argsort(order)
     after = [shown[at] for at in place]
     return MatchedPosts(list(posts.texts), after, posts.codes, place, _together(posts, request))
 
 
 def _coded(posts: Posts, shown: list[str], certificate: Any, request: AttackRequest) -> MatchedPosts:
-    private = Path(request.release) / PRIVATE
-    if not (private / CODE).exists():
-        raise _lacking(CODE)
+    order = kept_order(request, "posts")
     units = post_units(posts, CodedAbout("posts", certificate.secret, certificate.column, certificate.group))
-    order = KeptCode(private).order
-    if sorted(order.tolist()) != list(range(len(units))) or len(shown) != len(units):
-        raise _other(posts)
-    place = np.argsort(order)
+    place = places_of(order, len(units))
+    if place is None or len(shown) != len(units):
+        raise not_its_originals(posts.table.name, "posts")
     before: list[list[str]] = [[] for _ in range(len(units))]
     for unit, text in zip(units.of_record.tolist(), posts.texts, strict=True):
         before[unit].append(text)
@@ -126,12 +117,3 @@ def _together(posts: Posts, request: AttackRequest) -> Any:
         return np.unique([post.strip() for post in posts.texts], return_inverse=True)[1]
     posts.table.require([request.group])
     return np.unique(_column(posts.table, request.group), return_inverse=True)[1]
-
-
-def _lacking(file: str) -> SourceError:
-    words = f"only {PRIVATE}/{file} says which released post is which original, and it is not there: attack the "
-    return SourceError(words + f"release where it was made, with its {PRIVATE} folder")
-
-
-def _other(posts: Posts) -> DataError:
-    return DataError(f"{posts.table.name} does not fit this release: name the posts that it was made from")

@@ -42,9 +42,9 @@ EXAMPLES = 12
 
 @dataclass(frozen=True)
 class ReadCorpus:
-    """Posts that were read and learned from. ``rows`` are the posts that count: the first of each text.
+    """Posts that were read and learned from. ``rows`` are the posts that count: the first with each text.
 
-    ``bags`` are of those posts, ``apart`` their log-lifts by models that had not seen them.
+    ``bags`` holds those posts, ``apart`` their log-lifts by models that had not seen them.
     """
 
     posts: Posts
@@ -95,17 +95,17 @@ def explain_text(
 
     Guarantees
     ----------
-    None: the risk is an estimate, and of words that the model does not know it says nothing.
+    None: the risk is an estimate, and says nothing about words that the model does not know.
     """
     read = tuple(read_lines(model, posts))
     limit = None if epsilon is None else checked_epsilon(epsilon)
     beyond = sum(post.risk > limit for post in read) if limit is not None else 0
     verdict = "beyond" if beyond else "within" if limit is not None else "read"
-    told = sentence("{posts:,} posts were read.", posts=len(read))
+    headline = sentence("{posts:,} posts were read.", posts=len(read))
     if limit is not None:
         words = "{beyond:,} of {posts:,} posts are riskier than {limit}."
-        told = sentence(words, beyond=beyond, posts=len(read), limit=Nats(limit, 6))
-    return TextExplanation(read, limit, verdict, told)
+        headline = sentence(words, beyond=beyond, posts=len(read), limit=Nats(limit, 6))
+    return TextExplanation(read, limit, verdict, headline)
 
 
 def read_lines(model: str | Path | TextModel, posts: Iterable[str]) -> Iterator[ReadPost]:
@@ -127,7 +127,7 @@ def read_corpus(
         label = posts.secrets[int(counts.argmin())]
         raise DataError(
             f"secret '{label}' has {fewest} different post{'s' * (fewest != 1)} in {posts.table.name}: nothing can be "
-            "learned of it; gather more, or leave it out"
+            "learned about it; gather more, or leave it out"
         )
     progress("counting words", None)
     bags = bags_of((posts.texts[at] for at in rows), min_count=min_count)
@@ -158,9 +158,9 @@ def read_corpus(
 
 
 def evidence_of_words(corpus: ReadCorpus, *, random_state: int) -> EvidenceApart:
-    """Two exact tests, each held to half of the 5%: do models predict posts apart, and is any term tied to the secret?
+    """Two exact tests, each held to half of the 5%: do models predict unseen posts, and is any term tied to the secret?
 
-    Holm's p-values of the terms are a third way to the same answer; they are not used, so that the level is kept.
+    Holm's p-values of the terms would be a third route to the answer; they are not used, so that the level is kept.
     """
     codes = corpus.codes
     association = association_test(corpus.bags.presence, codes, np.random.default_rng(random_state))

@@ -34,17 +34,17 @@ from tacit.tables.sources import open_table
 from tacit.tables.writing import suffix_for, write_table
 
 _DIRECTIONS = 100
-# A word that more posts have than this is no topic; nor is one that hardly any has.
+# A word in more posts than this tells no topic; nor does one in hardly any.
 _MOST, _FEWEST = 0.2, 20
 # Words that a topic is written with.
 _WORDS = 8
-# A topic that stands for several is written with the words of so many, each of this share of its people or more.
+# A topic that stands for several is written with the words of this many, each with more than this share of its people.
 _TOGETHER, _PART = 3, 0.1
-# Words of fewer posts than this are not small words, however little they tell; nor are more than so many looked at.
+# Words in fewer posts than this are not small words, however little they tell; and only this many are examined.
 _COMMON, _LOOKED_AT = 0.003, 2_000
-# Small words are those beside which other words stand as often as anywhere: by how much they may differ.
+# Other words stand next to small words as often as anywhere: by how much that may differ.
 _ANYWHERE = 4.5
-# Of fewer posts small words cannot be told from others.
+# With fewer posts, small words cannot be told from others.
 _LEAST_TO_KNOW = 2_000
 TOPIC = "topic"
 NO_WORD = "(no word of its own)"
@@ -83,7 +83,7 @@ def protect_coded_posts(
     Guarantees
     ----------
     The directory appears whole or not at all. No released text is an original's: each is a few words that at least
-    ``least`` of the first part used. What is claimed is proved on posts that the code was not made from; see
+    ``least`` of the first part used. The claim is proved on posts that the code was not made from; see
     :class:`CodedCertificate`.
     """
     seed, repeatable = seed_or_secure(making.random_state), making.random_state is not None
@@ -171,11 +171,11 @@ def _is_word(term: str) -> bool:
 
 
 def small_words(bags: Bags) -> set[int]:
-    """The small words of any language (the, und, pour): many posts have them, and beside them stand any other words.
+    """The small words of any language (the, und, pour): many posts have them, next to any other words.
 
-    Of each common word it is asked how much oftener or more rarely other common words stand in its posts than in all,
-    in mean square, less what chance gives. Where that is next to nothing the word tells no topic; the more posts have
-    it, the more it may differ.
+    For each common word: how much more or less often other common words stand in its posts than in all, in mean
+    square, less what chance gives. If that is next to nothing, the word tells no topic; the more posts have it, the
+    more it may differ.
     """
     n = bags.presence.shape[0]
     posts = bags.vocabulary.posts
@@ -193,7 +193,7 @@ def small_words(bags: Bags) -> set[int]:
 
 
 def _written(bags: Any, terms: Sequence[str], units: Units, design: Flags, made: Made, least: int) -> tuple[str, ...]:
-    """What is written for each topic: the words of the first part that set it apart, each used by enough of them."""
+    """What is written for each topic: the words of the first part that set it apart, each used by enough people."""
     from scipy import sparse
 
     of_unit = sparse.csr_array(_each_once(units.of_record, len(units)) @ bags)[np.flatnonzero(design)]
@@ -204,7 +204,7 @@ def _written(bags: Any, terms: Sequence[str], units: Units, design: Flags, made:
     count = np.bincount(own, minlength=made.codes).astype(np.float64)
     means, anywhere = summed / np.where(count > 0, count, 1.0)[:, None], summed.sum(axis=0) / count.sum()
     used = np.asarray((of_unit > 0).sum(axis=0)).ravel()
-    # How much a topic has of a word, and how many times as much: a word that all topics have sets none apart.
+    # How much of a word a topic has, times the log of how many times as much as others: a common word sets none apart.
     more = np.log(np.maximum(means, 1e-300) / np.maximum(anywhere, 1e-300))
     above = np.where((used >= least) & (means > anywhere), means * more, -np.inf)
     top = np.argsort(-above, axis=1, kind="stable")[:, :_WORDS]
@@ -214,7 +214,7 @@ def _written(bags: Any, terms: Sequence[str], units: Units, design: Flags, made:
 
 
 def _phrase(people: Floats, said: Sequence[Sequence[str]]) -> str:
-    """The words of a released topic: those of the topics that it stands for, the one of most people first."""
+    """The words of a released topic: those of the topics that it stands for, the one with most people first."""
     most = np.argsort(-people, kind="stable")[:_TOGETHER]
     kept = [code for code in most.tolist() if people[code] > _PART * people.sum()]
     words = [" ".join(said[code][: max(_WORDS // len(kept), 3)]) for code in kept]
@@ -266,7 +266,7 @@ def verify_coded_posts(
     engine: str = "duckdb",
     progress: Progress = silent,
 ) -> CheckedRelease:
-    """Check posts in codes: with the originals and the owner's folder every code is made again."""
+    """Check posts in codes: given the originals and the owner's folder, every code is made again."""
 
     def read(kept: KeptCode) -> Originals:
         posts = read_posts(against, text=certificate.column or "", secret=certificate.secret, engine=engine)
@@ -277,7 +277,6 @@ def verify_coded_posts(
         data = open_table(directory / certificate.output.file)
         batches = list(data.batches(data.names, ROWS_AT_ONCE))
         codes: Codes = np.array([at for batch in batches for at in batch.column(0).to_pylist()], dtype=np.int64)
-
         written = [text for batch in batches for text in batch.column(1).to_pylist()]
 
         def shown(again: CodedAgain) -> Iterator[Check]:

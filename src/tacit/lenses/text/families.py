@@ -15,7 +15,7 @@ from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.bench.families import NEIGHBOURS, Family, linear, linear_of_counts
 from tacit.lenses.text.words import URL, terms
 
-# Columns that words or characters are counted in; two that share one are taken for each other.
+# Columns that words or characters are hashed into; two that share one cannot be told apart.
 _COLUMNS = 2**20
 _MASKS_COUNTED = 6
 _PLACES = 10
@@ -35,7 +35,7 @@ class ReadPosts:
 
 
 def text_families(*, masked: bool) -> tuple[Family, ...]:
-    """The families that are tried on posts; that of masks only where words are masked."""
+    """The families that are tried on posts; the one for masks only if words are masked."""
     masks = Family(
         "masks",
         "reads how many masks there are, where they stand and the words next to them; no other word",
@@ -87,7 +87,7 @@ def _with_pairs(post: str, mask: str | None) -> list[str]:
     said: list[str] = []
     parts = _parts(post, mask)
     for number, part in enumerate(parts):
-        # No word of a post has a blank in it, so these are terms of their own.
+        # No word of a post contains a blank, so this cannot be mistaken for one.
         said += ["a mask"] * (number > 0) + part
     masks = min(len(parts) - 1, _MASKS_COUNTED)
     return [*said, *(f"{a} {b}" for a, b in pairwise(said)), *(f"masks {k}" for k in range(1, masks + 1))]
@@ -139,5 +139,5 @@ def _style_of(post: str, mask: str | None) -> list[float]:
 
 
 def untouched_posts(before: Sequence[str], after: Sequence[str]) -> int:
-    """How many posts that say something are released as they were."""
+    """How many posts that are not empty are released unchanged."""
     return sum(bool(old.strip()) and old == new for old, new in zip(before, after, strict=True))

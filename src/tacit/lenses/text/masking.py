@@ -1,4 +1,4 @@
-"""Masked posts: what takes a word's place, and whether a masked post is the original except for masked words."""
+"""Masked posts: what replaces a word, and whether a masked post is the original except for masked words."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class Masking:
             )
 
     def of(self, term: str) -> str:
-        """What takes the place of a term."""
+        """What replaces a term."""
         general = GENERAL.get(term[0], self.mask) if self.generalise else self.mask
-        # Somebody who wrote #tag would not be masked by it.
+        # Replacing #tag by #tag would hide nothing.
         return self.mask if general == term else general
 
     def masked(self, post: str, hidden: set[str]) -> str:
         """The post with the terms in ``hidden`` masked, and every other address written ``<url>``.
 
-        An address leads to the post, or to its author, and the estimate knows no more of it than that it is one.
+        An address leads to the post or its author, and all that the estimate knows about it is that it is one.
         """
         parts, at = [], 0
         for token in tokens(post):
@@ -95,15 +95,15 @@ class MaskedPosts:
 
 
 def refuse_mask_in_posts(posts: Posts, masking: Masking) -> None:
-    """A mask that is in the posts already would not tell what was masked."""
-    found = sum(masking.mask in post for post in posts.texts)
-    if found:
-        words = "the mask '{mask}' is in {found:,} posts already: choose another ({setting})"
-        raise DataError(sentence(words, mask=masking.mask, found=found, setting=Setting("mask")))
+    """Refuse a mask that posts already contain: nobody could tell what was masked."""
+    posts_with_it = sum(masking.mask in post for post in posts.texts)
+    if posts_with_it:
+        words = "the mask '{mask}' is in {posts:,} posts already: choose another ({setting})"
+        raise DataError(sentence(words, mask=masking.mask, posts=posts_with_it, setting=Setting("mask")))
 
 
 def mask_posts(posts: Posts, model: TextModel, masking: Masking, *, epsilon: float, bound: Any) -> MaskedPosts:
-    """Mask the leaking terms of every post in the order of reading, judged by what was shown so far."""
+    """Mask the leaking terms of every post in reading order, each judged by what has been shown so far."""
     bags = bags_by(posts.texts, model.vocabulary)
     flags, shown = model.terms.leaking(bags, epsilon=epsilon, bound=bound)
     names, known = model.vocabulary.terms, model.vocabulary.places
@@ -127,9 +127,9 @@ def mask_posts(posts: Posts, model: TextModel, masking: Masking, *, epsilon: flo
 
 @dataclass(frozen=True)
 class Differences:
-    """How released texts differ from the originals: ``wrong`` are the places of those that should not differ so.
+    """How released texts differ from the originals: ``wrong`` are the places of those that differ as they should not.
 
-    ``shown`` are the terms of every post that were not masked, in order; of a wrong one none.
+    ``shown`` has the terms of every post that were not masked, in order; for a wrong one, none.
     """
 
     wrong: tuple[int, ...]
@@ -152,6 +152,6 @@ def differences(originals: Sequence[str], released: Sequence[str], masking: Mask
             continue
         said, hidden = tokens(old), set(found)
         words, masked, touched = words + len(said), masked + len(found), touched + bool(found)
-        # Place by place: a word that is masked here and shown there is shown.
+        # Token by token: a word that is masked in one place and shown in another is shown.
         shown.append([token.term for token in said if token not in hidden])
     return Differences(tuple(wrong), words, masked, touched, tuple(shown))

@@ -69,8 +69,8 @@ class TextModel:
             pieces.append(Piece(written, float(said[toward]), moved, self.secrets[toward], verdict))
         if at < len(post):
             pieces.append(Piece(post[at:]))
-        # The likeliest way a post is told apart: the secret it makes likelier, not the one it rules out.
-        # Where it says nothing it is the likelier one.
+        # A post points to the secret that it makes likelier, not to the one it rules out; if it says nothing, to the
+        # likeliest.
         toward = int(np.lexsort((self.terms.prior_, lift))[-1])
         return ReadPost(
             pieces=tuple(pieces),

@@ -146,7 +146,7 @@ def read_posts(source: Any, *, text: str, secret: str, engine: str = "duckdb") -
     if table[text].kind != "text":
         # A CSV whose text column happens to hold only numbers has none of the words this is about.
         readable = [column.name for column in table.columns if column.kind == "text" and column.name != secret]
-        hint = f"; of text are: {', '.join(readable)}" if readable else ""
+        hint = f"; columns of text: {', '.join(readable)}" if readable else ""
         raise DataError(f"column '{text}' of {table.name} holds {table[text].kind}, not text: name another{hint}")
     texts, labels, empty = list[str](), list[str](), list[bool]()
     for batch in table.batches([text, secret], ROWS_AT_ONCE):
@@ -177,6 +177,6 @@ def _refuse_hopeless(table: Table, text: str, secret: str, texts: Sequence[str],
         )
     if len(values) > MOST_SECRETS:
         raise DataError(
-            f"secret '{secret}' of {table.name} has {len(values):,} values; for text it may have {MOST_SECRETS}: put "
-            "them into groups first, or choose another secret"
+            f"secret '{secret}' of {table.name} has {len(values):,} values; for text it may have at most "
+            f"{MOST_SECRETS}: group them first, or choose another secret"
         )

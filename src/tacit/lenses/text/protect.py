@@ -54,14 +54,14 @@ _README = (
 def protect_text(
     question: Question, bound: Bound, making: Making, mask: WordMask, *, out: Path, progress: Progress = silent
 ) -> TextProtectResult:
-    """Write the posts with the words masked that give the secret away; the requests say what each setting means.
+    """Write the posts with the words that give the secret away masked; the requests say what each setting means.
 
     Guarantees
     ----------
     The directory appears whole or not at all. Every released text is the original except for masked words. By the
     estimate in ``private/``, what is shown of every post says at most epsilon (or every shown word does). That
-    certifies nothing: what families of adversaries, trained on two thirds of the posts, still guess of the others is
-    in the certificate, with exact binomial limits.
+    certifies nothing: what families of adversaries, trained on two thirds of the posts, still guess about the others
+    is in the certificate, with exact binomial limits.
     """
     epsilon, masking = bound.one_epsilon("a post may say"), Masking(mask.mask, mask.generalise, mask.rare)
     progress("reading posts", None)
@@ -120,11 +120,11 @@ def tried_on(
 
     ``order`` says which original each released post is.
     """
-    some = rows[spread(len(rows), len(rows))]
-    codes, place = posts.codes[some], np.argsort(order)[some]
-    clean = ReadPosts([posts.texts[at] for at in some], some, masking.mask)
-    shown = ReadPosts([masked[at] for at in some], place, masking.mask)
-    fold = folds_of(codes, together=some, random_state=seed)
+    tried = rows[spread(len(rows), len(rows))]
+    codes, place = posts.codes[tried], np.argsort(order)[tried]
+    clean = ReadPosts([posts.texts[at] for at in tried], tried, masking.mask)
+    shown = ReadPosts([masked[at] for at in tried], place, masking.mask)
+    fold = folds_of(codes, together=tried, random_state=seed)
     return benched(text_families(masked=True), BenchRecords(clean, shown, codes, fold), progress=progress)
 
 
@@ -174,7 +174,7 @@ def _input(posts: Posts, draft: ReleaseDraft) -> CertifiedInput:
 
 
 def published(tried: BenchRun) -> dict[str, Any]:
-    """What adversaries guess, and what guessing without reading does, with as many digits as may be published."""
+    """What adversaries guess, and what guessing without reading gets right, rounded as it may be published."""
     return {
         "prior_right": round(tried.prior, DECIMALS),
         "prior_interval": coarse_limits(*tried.prior_interval),
@@ -191,7 +191,7 @@ def published(tried: BenchRun) -> dict[str, Any]:
 
 
 def is_read(certificate: TextCertificate) -> bool:
-    """Whether a family surely guesses more than whoever does not read."""
+    """Whether a family surely guesses more than somebody who does not read."""
     lows = [low for a in certificate.adversaries for low in (a.after_interval[0], a.retrained_interval[0])]
     return max(lows) > certificate.prior_interval[1]
 
@@ -236,7 +236,7 @@ def _result(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificat
 
 
 def _at_odds(certificate: TextCertificate, prior: Floats) -> str:
-    """That adversaries guess more than the estimate allows of what is shown of a post, if they surely do."""
+    """A sentence if adversaries surely guess more than the estimate allows for a shown post."""
     if certificate.bound != "post":
         return ""
     most = guessing_bound(prior, certificate.epsilon)
@@ -284,7 +284,7 @@ def _notes(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificate
 
 
 def order_tells(codes: Codes) -> bool:
-    """Whether neighbours agree in the secret more or less often than in 199 random orders, by far."""
+    """Whether neighbours agree in the secret far more, or far less, often than in 199 random orders."""
     if len(codes) < 3:
         return False
     rng = np.random.default_rng(0)

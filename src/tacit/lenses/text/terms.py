@@ -165,14 +165,14 @@ class TermFindings:
     def ranked(self, score: Floats, top: int) -> tuple[Term, ...]:
         """For every secret the ``top`` real terms of highest score (terms x secrets) that point to it.
 
-        A term must point there alone as well: where others say the same a model may weigh it the other way round.
+        A term must point there on its own as well: if others say the same, a model may weigh it the other way round.
         """
         found, alone = [], self.counts.log_lift
         for s in range(len(self.secrets)):
             fits = np.flatnonzero(
                 (self.verdict == 2) & (score[:, s] > 0) & (score.argmax(axis=1) == s) & (alone[s] > 0)
             )
-            # Words that only one side uses all have the largest log-lift there is; the commoner ones say more.
+            # All words that only one side uses have the largest log-lift there is; the commoner ones say more.
             order = np.lexsort((-self.counts.posts[fits], -np.round(score[fits, s], 9)))[:top]
             found += [self.term(int(at), s) for at in fits[order]]
         return tuple(found)

@@ -1,4 +1,4 @@
-"""``verify`` for masked posts: what can be checked of them, and what cannot."""
+"""``verify`` for masked posts: what can be checked about them, and what cannot."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def verify_text(
     engine: str = "duckdb",
     progress: Progress = silent,
 ) -> CheckedRelease:
-    """Check what is said of masked posts.
+    """Check what is said about masked posts.
 
     Guarantees
     ----------
     The verdict is "holds" only if every line was checked: the data is the data fingerprinted, the words are those that
-    the numbers call for, every released text is the original except for masked words and links, none is the original
-    as it was, and, with ``private/``, the estimate and the adversaries' numbers came out again, of whom none surely
-    guesses more than without reading. That no other adversary guesses better cannot be checked by anyone.
+    the numbers call for, every released text is the original except for masked words and links, none is the unchanged
+    original, the estimate and the adversaries' numbers came out again (which takes ``private/``), and no adversary
+    surely guesses more than without reading. That no other adversary guesses better cannot be checked by anyone.
     """
     folder = Path(directory)
     data = open_table(folder / certificate.output.file)
@@ -135,7 +135,7 @@ def _checks_against(
 
 
 def order_of(folder: Path, certificate: TextCertificate) -> Codes | None:
-    """Which original each released post is, by the owner's papers; None if that is nowhere said."""
+    """Which original each released post is, by the owner's papers; None if nothing says so."""
     if certificate.order == "kept":
         return np.arange(certificate.output.records)
     if not (folder / PRIVATE / ORDER).exists():
@@ -147,7 +147,7 @@ def order_of(folder: Path, certificate: TextCertificate) -> Codes | None:
 
 
 def _written_plainly(data: Table, original: Table, certificate: TextCertificate) -> Check:
-    """A file can say things between its cells (spaces, quotes, metadata), so its rows, written again, are its bytes."""
+    """Whether a file says nothing between its cells (spaces, quotes, metadata): rows written again are its bytes."""
     name, like = "file is written plainly", original if original.format == data.format else data
     if sha256_as_written(data, like, certificate.output.file) == certificate.output.sha256:
         return Check(name, True, "every byte is as protect writes it")
@@ -171,7 +171,7 @@ def _check_of_estimate(private: Path, certificate: TextCertificate, changes: Dif
         largest, what = float(np.abs(model.terms.log_lift(bags)).max()), "post"
     else:
         largest, what = float(np.abs(model.terms.term_log_lift(bags)).max(initial=0.0)), "word"
-    words = "at most {largest} a {what}, by {folder}/{model}"
+    words = "at most {largest} per {what}, by {folder}/{model}"
     detail = sentence(words, largest=Nats(largest, 4, rounded="up"), what=what, folder=PRIVATE, model=MODEL)
     return Check("estimate", largest <= certificate.epsilon + SLACK, detail)
 

@@ -1,10 +1,10 @@
 """Words: the terms of a post, where each stands, and what counts as the same term.
 
-A term is what a reader takes for one word: a word, a hashtag, a mention, an emoji with all that is joined to it; every
+A term is what a reader sees as one word: a word, a hashtag, a mention, an emoji with all that is joined to it; every
 address is the one term ``<url>``. Terms are compared without case and in Unicode's compatible form, so that ``Ｔax``,
 ``TAX`` and ``tax`` with an invisible joiner in it are one. Scripts that put no space between words (Chinese, Japanese,
-Thai, Lao, Khmer, Burmese) are divided by the dictionaries of ICU, as Unicode's rules for words (UAX 29) leave it to
-them; without ICU they are refused.
+Thai, Lao, Khmer, Burmese) are divided by ICU's dictionaries, as Unicode's rules for words (UAX 29) provide; without ICU
+they are refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from tacit.errors import EngineError
 
 URL = "<url>"
-# Signs without a shape of their own: soft hyphens, joiners, marks of direction, the stretch of Arabic letters.
+# Characters without a shape of their own: soft hyphens, joiners, direction marks, the stretching of Arabic letters.
 _INVISIBLE = (
     "\u00ad\u034f\u061c\u0640\u180e\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e"
     "\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068\u2069\ufeff"
@@ -52,12 +52,12 @@ class Token:
 
 @cache
 def word_pattern() -> re.Pattern[str]:
-    """What a term is written as; of scripts without spaces whole runs of words."""
+    """How a term is written; in scripts without spaces, whole runs of words match."""
     # Python's \w leaves out the vowel signs and accents that many scripts write as characters of their own, and letters
     # in circles, which are letters in disguise.
     letter = r"\w\u24b6-\u24e9"
     near, far = (_marks(start, end) for start, end in ((0x300, 0x10000), (0x10000, 0x20000)))
-    # A class of signs beyond the first 65,536 is slow, so that those are tried last.
+    # A class of characters beyond the first 65,536 is slow, so those are tried last.
     more = rf"[{letter}{near}{_INVISIBLE}]*(?:[{far}\U000e0100-\U000e01ef][{letter}{near}{_INVISIBLE}]*)*"
     word = rf"[{letter}]{more}(?:['’\-\u00b7\u05f3\u05f4\u2010\u2011][{letter}]{more})*"
     numbers, initials = r"\d+(?:[.,]\d+)+(?!\w)", r"(?=.\.)(?<!\w)[^\W\d_](?:\.[^\W\d_])+(?!\w)"
@@ -94,7 +94,7 @@ def _is_tag(written: str) -> bool:
 
 
 def _pieces(post: str) -> Iterator[tuple[int, str]]:
-    """The terms as they are written, with their places; signs of HTML (&amp;) are no words."""
+    """The terms as they are written, with their places; HTML entities (&amp;) are not words."""
     for found in word_pattern().finditer(post):
         written = found[0]
         if written[0] == "&":

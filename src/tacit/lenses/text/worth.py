@@ -1,4 +1,4 @@
-"""What released posts are worth to their reader: coherence of topics, words kept, another column that words tell."""
+"""What released posts are worth to a reader: coherence of topics, words kept, and another column that words tell."""
 
 from __future__ import annotations
 
@@ -83,19 +83,19 @@ def coherence(together: Floats, topics: Sequence[Sequence[int]]) -> float:
 def use_of_posts(
     question: Question, posts: Posts, masked: Sequence[str], rows: Codes, mask: str, seed: int
 ) -> CodedUse | None:
-    """How well a column that was named is told by words, before and after; of ``rows``, which are no copies."""
+    """How well words tell the column to use, before and after; over ``rows``, which are not copies."""
     names = tuple(question.use or ())
     if not names:
         return None
     if len(names) > 1:
-        raise ArgumentError("of posts one use is told: name one column")
+        raise ArgumentError("for posts only one use is measured: name one column")
     posts.table.require(names)
     values: list[str] = []
     for batch in posts.table.batches(names, ROWS_AT_ONCE):
         values += [MISSING if each is None else str(each) for each in batch.column(0).to_pylist()]
     use = np.unique(np.array(values), return_inverse=True)[1].astype(np.int64)
-    some = rows[spread(len(rows), len(rows))]
-    before, after = (ReadPosts([texts[at] for at in some], some, mask) for texts in (posts.texts, masked))
+    tried = rows[spread(len(rows), len(rows))]
+    before, after = (ReadPosts([texts[at] for at in tried], tried, mask) for texts in (posts.texts, masked))
     reader = next(each for each in text_families(masked=True) if each.name == READER)
-    fold = folds_of(use[some], together=some, random_state=seed)
-    return use_told(names[0], use[some], reader, BenchRecords(before, after, posts.codes[some], fold))
+    fold = folds_of(use[tried], together=tried, random_state=seed)
+    return use_told(names[0], use[tried], reader, BenchRecords(before, after, posts.codes[tried], fold))

@@ -16,7 +16,7 @@ from tacit.report.result import Result
 
 @dataclass(frozen=True)
 class Probe:
-    """What one reader tells of vectors that it did not learn from; ``right`` with exact binomial 95% limits."""
+    """What one reader says about vectors that it did not learn from; ``right`` with exact binomial 95% limits."""
 
     name: str
     right: float
@@ -39,7 +39,7 @@ class Direction:
 
 @dataclass(frozen=True)
 class VectorAuditResult(Result):
-    """What vectors give away about a label. All of it is an estimate, of vectors that the reader had not seen."""
+    """What vectors give away about a label. All of it is estimated on vectors that the reader had not seen."""
 
     source: str
     column: str
@@ -58,10 +58,10 @@ class VectorAuditResult(Result):
     @property
     def largest_risk(self) -> float:
         """Not known about single vectors: in doubt any may be beyond any bound."""
-        return float("inf") if self.verdict == "leak" else 0.0
+        return 0.0 if self.verdict == "no leak detected" else float("inf")
 
     def document(self) -> doc.Document:
-        """Who guesses how much right, and along which directions it is told."""
+        """How much each reader guesses right, and in which directions the label shows."""
         return doc.Document(
             kind="audit of vectors",
             name=sentence("Tacit audit of vectors: {}", doc.FilePath(self.source)),
@@ -102,7 +102,7 @@ def _probes(result: VectorAuditResult) -> doc.Section:
         )
         for probe in result.probes
     ]
-    about = "Each vector was read by readers that learned from two thirds of the others. The limits are exact, 95%."
+    about = "Each vector was read by readers that learned from the other two thirds. The limits are exact, 95%."
     table = doc.TableBlock(("Reader", ">Right", ">By chance", "Verdict"), rows)
     return doc.Section(f"How often is {result.secret} guessed right?", (doc.Paragraph(about), table))
 

@@ -9,17 +9,14 @@ from typing import Any
 import numpy as np
 
 from tacit.document import Progress, silent
-from tacit.errors import DataError, SourceError
 from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.bench.answers import BenchResult
 from tacit.lenses.bench.families import NEIGHBOURS, Family, linear, switched_on
-from tacit.lenses.bench.trying import BenchRecords, benched, folds_of, spread
+from tacit.lenses.bench.releases import attacked, kept_order, not_its_originals, places_of
 from tacit.lenses.coded.certifying import CodedAbout
-from tacit.lenses.coded.saving import CODE, KeptCode
 from tacit.lenses.vectors.coding import read_back, vector_units
 from tacit.lenses.vectors.vectors import read_vectors, secret_of
 from tacit.release.certificate import CodedCertificate
-from tacit.release.directory import PRIVATE
 from tacit.requests import AttackRequest, Question
 
 
@@ -70,41 +67,29 @@ def attack_vectors(
         If the owner's folder is not there: only it says which released vector is which original.
     """
     families = switched_on(vector_families(), tuple(request.without or ()))
-    folder = Path(request.release)
-    if not (folder / PRIVATE / CODE).exists():
-        words = f"only {PRIVATE}/{CODE} says which released vector is which original, and it is not there: attack "
-        raise SourceError(words + f"the release where it was made, with its {PRIVATE} folder")
+    order = kept_order(request, "vectors")
     question = Question(request.against, secret=certificate.secret, vector=certificate.column, labels=request.labels)
     vectors = read_vectors(question)
     _, codes, values = secret_of(vectors, question)
     about = CodedAbout("vectors", certificate.secret, certificate.column, certificate.group)
-    units, order = vector_units(vectors, codes, values, about), KeptCode(folder / PRIVATE).order
-    _, shown = read_back(folder / certificate.output.file)
-    before = units.means(vectors.rows)
-    if sorted(order.tolist()) != list(range(len(units))) or shown.shape != before.shape:
-        raise DataError(f"{vectors.name} does not fit this release: name the vectors that it was made from")
-    place = np.argsort(order)
+    units = vector_units(vectors, codes, values, about)
+    _, shown = read_back(Path(request.release) / certificate.output.file)
+    before, place = units.means(vectors.rows), places_of(order, len(units))
+    if place is None or shown.shape != before.shape:
+        raise not_its_originals(vectors.name, "vectors")
     after = shown[place]
     together: Any = np.unique(before, axis=0, return_inverse=True)[1].ravel()
     if certificate.group is None and request.group is not None:
         together = np.array(vectors.label(request.group))
-    rows = spread(len(units), request.records)
-    records = BenchRecords(
-        ReadVectors(before[rows], rows),
-        ReadVectors(after[rows], place[rows]),
-        units.secret[rows],
-        folds_of(units.secret[rows], together=together[rows], random_state=request.random_state),
-    )
-    return BenchResult(
-        release=str(request.release),
-        against=vectors.name,
+    return attacked(
+        certificate,
+        request,
+        families,
+        lambda rows: (ReadVectors(before[rows], rows), ReadVectors(after[rows], place[rows])),
         medium="vectors",
-        secret=certificate.secret,
-        records=len(units),
-        ceiling=certificate.ceiling,
+        against=vectors.name,
+        secret=units.secret,
+        together=together,
         untouched=int((after == before.astype(np.float32)).all(axis=1).sum()),
-        untouched_parts=(),
-        run=benched(families, records, progress=progress),
-        without=tuple(request.without or ()),
-        group=request.group,
+        progress=progress,
     )

@@ -1,4 +1,4 @@
-"""``audit`` of vectors: what readers of them tell about a label, and along which directions."""
+"""``audit`` of vectors: what readers learn from them about a label, and along which directions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tacit.lenses.coded.projecting import principal
 from tacit.lenses.facts import secret_values
 from tacit.lenses.vectors.answers import Direction, Probe, VectorAuditResult
 from tacit.lenses.vectors.vectors import Vectors, read_vectors, secret_of
-from tacit.lift import LEVEL
+from tacit.lift import LEVEL, Verdict
 from tacit.requests import Look, Question
 
 FOLDS = 3
-# Directions that are told one by one, and those that the second probe reads.
+# Directions that are listed one by one, and those that the second probe reads.
 _SHOWN, _READ = 10, 50
 _LEAST_OF_A_SECRET = 6
 
@@ -30,7 +30,7 @@ def audit_vectors(question: Question, look: Look, *, progress: Progress = silent
     Guarantees
     ----------
     Every vector is read by probes that learned from others. If the label has nothing to do with the vectors, the
-    verdict is "leak" in at most 5% of collections: each probe has half of that. Nothing is certified of one vector.
+    verdict is "leak" in at most 5% of collections: each probe has half of that. Nothing is certified about one vector.
     """
     vectors = read_vectors(question)
     secret, codes, values = secret_of(vectors, question)
@@ -45,6 +45,7 @@ def audit_vectors(question: Question, look: Look, *, progress: Progress = silent
     prior = float(np.bincount(codes).max() / len(codes))
     leak = any(probe.p_value <= LEVEL / len(probes) for probe in probes)
     unsure = all(probe.verdict == "cannot tell" for probe in probes)
+    verdict: Verdict = "leak" if leak else "cannot tell" if unsure else "no leak detected"
     return VectorAuditResult(
         source=vectors.name,
         column=vectors.column,
@@ -52,8 +53,8 @@ def audit_vectors(question: Question, look: Look, *, progress: Progress = silent
         length=vectors.rows.shape[1],
         secret=secret,
         secrets=secret_values(np.array(values), np.bincount(codes)),
-        verdict="leak" if leak else "cannot tell" if unsure else "no leak detected",
-        headline=_headline(vectors, secret, probes, prior, leak),
+        verdict=verdict,
+        headline=_headline(vectors, secret, probes, prior, verdict),
         prior=prior,
         probes=tuple(probes),
         directions=_directions(vectors, codes, look.random_state),
@@ -63,12 +64,12 @@ def audit_vectors(question: Question, look: Look, *, progress: Progress = silent
 
 
 def _first_of_each(rows: Floats) -> Codes:
-    """For every vector the first that is the same: copies stay on one side of every split."""
+    """For every vector the first equal one: copies stay on one side of every split."""
     seen: dict[bytes, int] = {}
     return np.array([seen.setdefault(row.tobytes(), at) for at, row in enumerate(rows)], dtype=np.int64)
 
 
-def _linear(random_state: int) -> Any:
+def _linear(rows: Floats, codes: Codes, random_state: int) -> Any:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
@@ -76,33 +77,35 @@ def _linear(random_state: int) -> Any:
     return make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=500, random_state=random_state))
 
 
-def _trees(random_state: int) -> Any:
+def _trees(rows: Floats, codes: Codes, random_state: int) -> Any:
     from sklearn.decomposition import PCA
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.pipeline import make_pipeline
 
-    trees = HistGradientBoostingClassifier(max_iter=100, early_stopping=True, random_state=random_state)
-    return make_pipeline(PCA(_READ, svd_solver="randomized", random_state=random_state), trees)
+    sizes = np.bincount(codes)[np.unique(codes)]
+    # A tenth is set aside to stop early, and must hold every secret.
+    stops = bool(len(codes) > 10 * (len(sizes) - 1) and sizes.min() > 1)
+    trees = HistGradientBoostingClassifier(max_iter=100, early_stopping=stops, random_state=random_state)
+    if rows.shape[1] <= _READ:
+        return trees
+    return make_pipeline(PCA(min(_READ, len(rows)), svd_solver="randomized", random_state=random_state), trees)
 
 
 def _probed(name: str, make: Any, rows: Floats, codes: Codes, fold: Codes, random_state: int) -> Probe:
-    """What a probe tells of vectors that it did not learn from."""
+    """What a probe says about vectors that it did not learn from."""
     count = int(codes.max()) + 1
     lift, right = np.zeros((len(codes), count)), 0
     for k in range(FOLDS):
         learn, apart = fold != k, fold == k
-        tool = make(random_state)
-        if name == "trees" and rows[learn].shape[1] <= _READ:
-            tool = tool[-1]
-        tool.fit(rows[learn], codes[learn])
-        told = np.full((int(apart.sum()), count), 1e-12)
-        told[:, tool.classes_] = np.clip(tool.predict_proba(rows[apart]), 1e-12, 1)
+        tool = make(rows[learn], codes[learn], random_state).fit(rows[learn], codes[learn])
+        posterior = np.full((int(apart.sum()), count), 1e-12)
+        posterior[:, tool.classes_] = np.clip(tool.predict_proba(rows[apart]), 1e-12, 1)
         prior = np.maximum(np.bincount(codes[learn], minlength=count) / learn.sum(), 1e-12)
-        lift[apart] = np.log(told / prior)
-        right += int((told.argmax(axis=1) == codes[apart]).sum())
-    found = evidence_apart(lift, codes, fold, random_state=random_state)
+        lift[apart] = np.log(posterior / prior)
+        right += int((posterior.argmax(axis=1) == codes[apart]).sum())
+    evidence = evidence_apart(lift, codes, fold, random_state=random_state)
     low, high = binomial_limits(right, len(codes))
-    return Probe(name, right / len(codes), low, high, **vars(found))
+    return Probe(name, right / len(codes), low, high, **vars(evidence))
 
 
 def _directions(vectors: Vectors, codes: Codes, random_state: int) -> tuple[Direction, ...]:
@@ -121,13 +124,15 @@ def _directions(vectors: Vectors, codes: Codes, random_state: int) -> tuple[Dire
     return tuple(out)
 
 
-def _headline(vectors: Vectors, secret: str, probes: list[Probe], prior: float, leak: bool) -> Sentence:
+def _headline(vectors: Vectors, secret: str, probes: list[Probe], prior: float, verdict: Verdict) -> Sentence:
     best = max(probes, key=lambda probe: probe.right)
-    words = "No leak about '{secret}' detected in {n:,} vectors; {guessed}."
-    if leak:
+    words = "Cannot tell: {n:,} vectors are too few to tell a leak about '{secret}' from chance."
+    if verdict == "no leak detected":
+        words = "No leak about '{secret}' detected in {n:,} vectors; {guessed}."
+    if verdict == "leak":
         words = "The vectors give away '{secret}': {guessed}."
     guessed = sentence(
-        "a reader ({name}) guesses {right} right where always the commonest is right {prior} of the time",
+        "a reader ({name}) guesses {right} right where always guessing the commonest is right {prior} of the time",
         name=best.name,
         right=Share(best.right),
         prior=Share(prior),

@@ -46,7 +46,7 @@ def protect_coded_vectors(
     Guarantees
     ----------
     The directory appears whole or not at all. Each released vector is the mean of those of at least ``least`` people.
-    What is claimed is proved on vectors that the code was not made from; see :class:`CodedCertificate`.
+    The claim is proved on vectors that the code was not made from; see :class:`CodedCertificate`.
     """
     seed, repeatable = seed_or_secure(making.random_state), making.random_state is not None
     vectors = read_vectors(question)
@@ -143,7 +143,7 @@ def verify_coded_vectors(
     labels: Path | None = None,
     progress: Progress = silent,
 ) -> CheckedRelease:
-    """Check vectors in codes: with the originals and the owner's folder every code is made again."""
+    """Check vectors in codes: given the originals and the owner's folder, every code is made again."""
 
     def read(kept: KeptCode) -> Originals:
         question = Question(against, secret=certificate.secret, vector=certificate.column, labels=labels)

@@ -1,4 +1,4 @@
-"""Vectors with their labels: a column of lists in a table, an array of an npz, or an npy beside a table of labels."""
+"""Vectors with their labels: a column of lists in a table, an array in an npz, or an npy with a table of labels."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tacit.tables.sources import open_table
 MISSING = "(missing)"
 MOST_SECRETS = 50
 _AT_ONCE = 50_000
-# Squares of larger numbers add up to infinity once they are released with four bytes each.
+# Larger numbers are released in four bytes each, where the sum of their squares overflows.
 LARGEST = 1e15
 
 
 @dataclass(frozen=True, eq=False)
 class Vectors:
-    """Vectors of one length, and the labels of each. ``format`` is that of the file they came from."""
+    """Vectors of one length, with the labels of each. ``format`` is that of the file they came from."""
 
     rows: Floats
     labels: Mapping[str, tuple[str, ...]]
@@ -54,7 +54,7 @@ class Vectors:
 
 
 def read_vectors(question: Question) -> Vectors:
-    """Read the vectors that a question names, with all columns of labels beside them.
+    """Read the vectors that a question names, with all their columns of labels.
 
     Raises
     ------
@@ -77,9 +77,9 @@ def read_vectors(question: Question) -> Vectors:
         parts.append(_stacked(batch.column(0), column))
         for at, name in enumerate(labels, start=1):
             labels[name] += [MISSING if each is None else str(each) for each in batch.column(at).to_pylist()]
-    told = {name: tuple(values) for name, values in labels.items()}
+    fixed = {name: tuple(values) for name, values in labels.items()}
     rows = np.concatenate(parts) if parts else np.zeros((0, 0))
-    return _checked(Vectors(rows, told, Path(table.name).name, table.path, table.format, column))
+    return _checked(Vectors(rows, fixed, Path(table.name).name, table.path, table.format, column))
 
 
 def _stacked(cells: Any, column: str) -> Floats:
@@ -152,7 +152,7 @@ def _beside_labels(path: Path, column: str, labels: Any) -> Vectors:
     try:
         rows = np.load(io.BytesIO(bytes_in(path, "npy", most=1 << 31)), allow_pickle=False)
     except (ValueError, EOFError, OSError) as error:
-        raise SourceError(f"cannot read {path}: it is damaged, or no npy of plain numbers") from error
+        raise SourceError(f"cannot read {path}: it is damaged, or not an npy of plain numbers") from error
     table = open_table(labels)
     told: dict[str, list[str]] = {name: [] for name in table.names}
     for batch in table.batches(table.names, _AT_ONCE):

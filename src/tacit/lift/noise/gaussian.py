@@ -23,11 +23,11 @@ from tacit.lift.joint import Vector, halved
 # Up to this mu the difference of two Mills' ratios is an integral of positive terms, so that nothing cancels.
 _NARROW: Final = 1.0
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(16)
-# The logarithm of mu is searched between these; no float of a delta lies outside.
+# The logarithm of mu is searched between these; no delta that a float can hold lies outside.
 _LEAST_LOG: Final = -720.0
 _MOST_LOG: Final = 50.0
 _HALVINGS: Final = 66
-# Relative: the scale given is larger than the root by this, which is more than its rounding.
+# Relative: the scale returned is larger than the root by this, which is more than its rounding.
 _MARGIN: Final = 1e-13
 
 
@@ -42,8 +42,8 @@ def gaussian_delta(epsilon: ArrayLike, diameter: ArrayLike, scale: ArrayLike) ->
     Guarantees
     ----------
     For any two distributions on a set of that diameter, noise of that scale makes their E-gamma divergence at most
-    this (joint convexity), whatever is done with the result afterwards; for real-valued noise. Floats are not real
-    numbers: draw it by `GridGaussian`.
+    this (joint convexity), whatever is done with the result afterwards. That holds for real-valued noise. Floats are
+    not real numbers: draw the noise with `GridGaussian`.
 
     Examples
     --------
@@ -74,8 +74,8 @@ def gaussian_scale(epsilon: ArrayLike, delta: ArrayLike, diameter: ArrayLike) ->
 
     Guarantees
     ----------
-    The delta of the scale given back is at most the one wanted, to rounding (1e-12 of it); no scale smaller by more
-    than 1e-10 of itself does it, for deltas below 0.999.
+    The delta of the scale returned is at most the one wanted, to rounding (1e-12 of it); no scale smaller by more
+    than 1e-10 of itself achieves that, for deltas below 0.999.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def gaussian_scale(epsilon: ArrayLike, delta: ArrayLike, diameter: ArrayLike) ->
     if np.isnan(level).any() or not (wanted >= 0).all():
         raise ArgumentError("epsilon must be numbers and delta 0 or more")
     with np.errstate(over="ignore", invalid="ignore"):
-        # Of a negative epsilon, what noise cannot hide is taken off first: the rest is a delta at -epsilon.
+        # For a negative epsilon, what noise cannot hide is taken off first: the rest is a delta at -epsilon.
         rest = np.where(level < 0, (wanted + np.expm1(level)) * np.exp(-level), wanted)
     rest = np.where(np.isnan(rest), 0.0, rest)
     level = np.abs(level)
@@ -107,7 +107,7 @@ def _check(values: Vector, name: str, what: str) -> None:
 
 
 def _delta(epsilon: Vector, ratio: Vector) -> Vector:
-    """theta for mu = ratio, of either sign of epsilon."""
+    """theta for mu = ratio and epsilon of either sign."""
     level = np.abs(epsilon)
     above = _delta_above(level, ratio)
     with np.errstate(over="ignore"):

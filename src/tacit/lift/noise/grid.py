@@ -1,9 +1,9 @@
 """Gaussian noise on a grid, drawn from 64-bit random words by a table of whole numbers: safe where floats are not.
 
-A float drawn by numpy and added to a value tells the value by its low bits: which floats can come out depends on it.
-Here values are rounded to multiples of a step, a power of two, and the noise is such a multiple, so that everything
-released is, whatever the value. Which multiple a word gives is read off a table of 64-bit thresholds, computed in whole
-numbers of 384 bits with known error: the chance of each is within 2^-64 of the law's.
+A float drawn by numpy and added to a value reveals the value by its low bits: which floats can come out depends on it.
+Here values are rounded to multiples of a step, a power of two, and the noise is such a multiple as well, so everything
+released is one, whatever the value. Which multiple a word gives is read off a table of 64-bit thresholds, computed in
+whole numbers of 384 bits with known error: the chance of each is within 2^-64 of the law's.
 
 Two laws. ``rounded``: a Gaussian rounded to the grid. As the value is on the grid, the release is a rounded value plus
 Gaussian noise, so `gaussian_delta` bounds it, for vectors too. ``discrete``: probabilities proportional to
@@ -34,12 +34,12 @@ _ONE: Final = 1 << _BITS
 _DIGITS: Final = Context(prec=150)
 # Weights below this are left out of the sums; all of them together are below 2^-100.
 _LEAST: Final = 1 << (_BITS - 130)
-# Grid points in one scale: at least so many unless a step is given.
+# Grid points in one scale: at least this many unless a step is given.
 _POINTS: Final = 1024
 _MOST_POINTS: Final = 1 << 13
 _TAIL: Final = 2.0**-60
 _WORD: Final = 1 << 64
-# What sums of shares in floats may be off by, with room.
+# More than sums of shares in floats can be off by.
 _ROUNDING: Final = 1e-15
 # Words are looked up by their first bits; where these leave several grid points, by bisection.
 _GUIDE_BITS: Final = 16
@@ -55,17 +55,19 @@ class GridGaussian:
     scale : float
         Standard deviation of the Gaussian.
     step : float, optional
-        Distance of grid points, a power of two (1, 0.25, ...), at most twice the scale. Otherwise, values and noise
-        added as floats would be rounded, and the rounding tells. By default scale / 1024 or a little less.
+        Distance of grid points, a power of two (1, 0.25, ...), at most twice the scale. Otherwise the sum of value and
+        noise would be rounded, and the rounding would reveal something. By default the largest power of two up to
+        scale / 1024.
     tail : float
-        Probability that may be cut off, both sides together; what is beyond goes to the last point.
+        Probability that may be cut off, both sides together; what lies beyond goes to the last point.
     law : {"rounded", "discrete"}
         See the top of the module.
 
     Attributes
     ----------
     truncated : float
-        Total variation of what is drawn from the law, at most: the tail cut off and the rounding of the table.
+        Upper bound on the total variation between what is drawn and the law: the tail cut off and the rounding of the
+        table.
     values : array
         The multiples of step that can be drawn.
     counts : array of uint64
@@ -74,7 +76,7 @@ class GridGaussian:
     Guarantees
     ----------
     For words that are uniform and independent, draws are independent with probabilities counts / 2^64. ``release`` of
-    any value is a multiple of step. Timing is not constant: it may tell the noise to who can measure it.
+    any value is a multiple of step. Timing is not constant: it may reveal the noise to anyone who can measure it.
 
     Examples
     --------
@@ -145,18 +147,18 @@ class GridGaussian:
         return rounded + self.draw(words)
 
     def delta(self, epsilon: float, diameter: float, *, dimensions: int = 1, on_grid: bool = False) -> float:
-        """E-gamma, gamma = e^epsilon, of what ``release`` gives for two values a diameter apart, at most.
+        """Upper bound on E-gamma, gamma = e^epsilon, of what ``release`` gives for two values a diameter apart.
 
         ``diameter`` is the largest distance between two values, Euclidean for vectors; ``dimensions`` are the
         coordinates of a value, each with a draw of its own: more than 1 needs the law ``rounded``. ``on_grid`` says
-        that the values are multiples of step already (whole numbers and step 1, say). Otherwise they are rounded to the
-        grid first, which may bring each coordinate of two values farther apart by one step.
+        that the values already are multiples of step (whole numbers and step 1, say). Otherwise they are rounded to the
+        grid first, which may move each coordinate of two values apart by one step.
 
         Guarantees
         ----------
-        True of what is drawn: truncation and rounding of the table are in it. One dimension: the sum over the grid for
-        the largest shift, too large by at most 2 (1 + gamma) (``truncated`` + 1e-15). More: `gaussian_delta` plus
-        half of that for every coordinate.
+        Holds for what is really drawn: truncation and rounding of the table are included. One dimension: the sum over
+        the grid for the largest shift, too large by at most 2 (1 + gamma) (``truncated`` + 1e-15). More:
+        `gaussian_delta` plus half of that for every coordinate.
         """
         if not (isfinite(diameter) and diameter >= 0 and dimensions >= 1) or np.isnan(epsilon):
             raise ArgumentError("diameter must be 0 or more, dimensions 1 or more, epsilon a number")
@@ -167,7 +169,7 @@ class GridGaussian:
                 raise ArgumentError("for vectors use law='rounded': the discrete law has no such bound here")
             farthest = diameter if on_grid else diameter + self.step * sqrt(dimensions)
             return min(float(gaussian_delta(epsilon, farthest, self.scale)) + cut_off, 1.0)
-        # Both laws are log-concave, so the best events are half-lines, and for these a larger shift tells more. The
+        # Both laws are log-concave, so the best events are half-lines, and for these a larger shift reveals more. The
         # table differs from its law by rounding: once for a smaller shift, once for the largest.
         shift = int(diameter / self.step) + (0 if on_grid else 1)
         if shift > 2 * self._last:
@@ -196,7 +198,7 @@ def _table(ratio: Fraction, tail: float, law: Law) -> tuple[Words, NDArray[np.in
     whole = weights[0] + 2 * beyond[0]
     allowed = Fraction(tail) * whole / 2
     last = next(k for k, mass in enumerate(beyond) if mass <= allowed)
-    # Rounded to the nearest; by symmetry those below 0 are the same as seen from the other end.
+    # Rounded to the nearest; by symmetry those below 0 are the same counted from the other end.
     upper = [(2 * _WORD * mass + whole) // (2 * whole) for mass in beyond[:last]]
     thresholds = np.array([*reversed(upper), *(_WORD - mass for mass in upper)], dtype=np.uint64)
     cut = Fraction(2 * beyond[last], whole) + Fraction(2 * last + 1, 2 * _WORD)
@@ -237,7 +239,7 @@ def _cells(weights: list[int], ratio: Fraction) -> list[int]:
 
     The mean of exp(-x^2/2) over a cell of width h around x is exp(-x^2/2) sum_j (h/2)^{2j} He_{2j}(x) / (2j+1)!, by
     Taylor. As |He_n(x)| exp(-x^2/4) <= 1.09 sqrt(n!) (Cramér), terms fall by half or more from one to the next for
-    h <= 2, so that what is left out is below twice the first term left out.
+    h <= 2, so the sum of those left out is below twice the first of them.
     """
     half = float(ratio) / 2
     terms = next(j for j in range(1, 200) if _log_term(half, j) < -120)

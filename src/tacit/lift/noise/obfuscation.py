@@ -1,17 +1,17 @@
 """Gaussian noise on leaking values only: the bound on what the release says, and what no noise can hide.
 
-A value x is released as it is unless it leaks, that is lies in a set B; then noise is added. The tide paper's Theorem 3
-claims E_gamma(P_{Y|s} || P_Y) <= theta(radius, scale), gamma = e^epsilon. It is false: centres may be a diameter apart,
-and *that* noise was added says itself how likely s is. What is true, for a fixed set B outside which no log-lift
-exceeds epsilon:
+A value x is released unchanged unless it leaks, that is, lies in a set B; then noise is added. The tide paper's Theorem
+3 claims E_gamma(P_{Y|s} || P_Y) <= theta(radius, scale), gamma = e^epsilon. It is false: centres may be a diameter
+apart, and the very fact *that* noise was added says how likely s is. What is true, for a fixed set B outside which no
+log-lift exceeds epsilon:
 
     E_gamma(P_{Y|s} || P_Y) <= P(B|s) theta_{e^(epsilon - i(s,B))}(diameter of B, scale),
 
 i(s,B) = log P(B|s) / P(B). Proof: let the reader know whether noise was added, which only helps. Outside B every value
 has P(x|s) <= gamma P(x) and adds nothing. Inside, P_{Y|s} is P(B|s) times a mixture of Gaussians centred in B and P_Y
 is P(B) times another, so the divergence is P(B|s) times one at gamma P(B) / P(B|s), and by joint convexity at most that
-of the two Gaussians farthest apart. As the scale grows it falls to the floor (P(B|s) - gamma P(B))+, what the fact of
-noise says. The floor is 0 if and only if i(s,B) <= epsilon: the condition of the watchdog.
+of the two Gaussians farthest apart. As the scale grows it falls to the floor (P(B|s) - gamma P(B))+, which is what the
+mere fact of noise says. The floor is 0 if and only if i(s,B) <= epsilon: the condition of the watchdog.
 
 For the other side, E_gamma(P_Y || P_{Y|s}), put P(B) in place of P(B|s) and -i(s,B) in place of i(s,B).
 """
@@ -57,7 +57,7 @@ def obfuscation_floor(share_given_secret: ArrayLike, lift_of_set: ArrayLike, eps
 
     Guarantees
     ----------
-    The release with the fact of noise known has an E-gamma of at least this, whatever the scale.
+    If it is known which values were noised, the release has an E-gamma of at least this, whatever the scale.
     """
     return obfuscation_delta(share_given_secret, lift_of_set, epsilon, 0.0, np.inf)
 
@@ -79,9 +79,9 @@ def obfuscation_scale(
 
 
 def vacuous(delta: ArrayLike, *, epsilon: ArrayLike | None = None, prior: ArrayLike | None = None) -> Mask:
-    """Whether a bound on E-gamma says nothing: delta is 1 or more, or what every release keeps to.
+    """Whether a bound on E-gamma says nothing: delta is 1 or more, or every release satisfies the bound.
 
-    With ``epsilon`` and ``prior``, P(s), a bound is also vacuous if publishing the secret itself would keep it: its
+    With ``epsilon`` and ``prior``, P(s), a bound is also vacuous if publishing the secret itself would satisfy it: its
     E-gamma is (1 - e^epsilon P(s))+, and no release can have more.
 
     Examples
@@ -104,7 +104,7 @@ def vacuous(delta: ArrayLike, *, epsilon: ArrayLike | None = None, prior: ArrayL
 
 def _checked(share: ArrayLike, lift: ArrayLike) -> tuple[Vector, Vector]:
     shares, lifts = np.broadcast_arrays(np.asarray(share, dtype=np.float64), np.asarray(lift, dtype=np.float64))
-    # Sums of shares may pass 1 by rounding.
+    # Sums of shares may exceed 1 by rounding.
     if not ((shares >= 0) & (shares <= 1 + 1e-9)).all():
         raise ArgumentError("share_given_secret must be probabilities, P(B|s), between 0 and 1")
     if np.isnan(lifts).any() or (lifts == np.inf).any():

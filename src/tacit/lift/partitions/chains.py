@@ -60,7 +60,7 @@ def chain(joint: Distribution) -> Chain:
 
 
 def sums_of_first(rows: Matrix, sizes: Labels) -> Matrix:
-    """Sums of the first so many entries of each row, for sizes that start at 0."""
+    """Sums of the first ``sizes[j]`` entries of each row, for sizes that start at 0."""
     return np.column_stack([np.zeros(len(rows)), np.cumsum(rows, axis=1)[:, sizes[1:] - 1]])
 
 

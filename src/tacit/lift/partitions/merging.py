@@ -15,7 +15,7 @@ from tacit.lift.tolerances import LARGEST_EXPONENT, TOLERANCE
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """The released values to merge, and what the release then promises. The rest are kept as they are.
+    """The released values to merge, and what the release then promises. The rest are kept unchanged.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ def within_delta(value: float, delta: float) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A question to a partition, with what every method needs to know about each released value."""
+    """What is asked of a partition, and what every method needs to know about each released value."""
 
     joint: Joint
     epsilon: float
@@ -217,7 +217,7 @@ def _mask(joint: Joint, merged: ArrayLike) -> Mask:
 
 
 def egamma_excess(joint: Distribution, epsilon: float) -> Vector:
-    """D of every released value: by how much its cells pass epsilon, on both sides, in probability."""
+    """D of every released value: by how much its cells exceed epsilon, on both sides, in probability."""
     joint = Joint.of(joint)
     return _excess(joint.matrix, joint.prior, epsilon)
 

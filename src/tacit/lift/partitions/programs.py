@@ -8,12 +8,12 @@ from tacit.lift.joint import Mask, Matrix, Vector
 from tacit.lift.partitions.merging import EGammaTask, Task
 from tacit.lift.tolerances import LARGEST_EXPONENT
 
-# The solver's tolerances are absolute; in these units they are small beside the loss.
+# The solver's tolerances are absolute; in these units they are small compared with the loss.
 _SCALE = 1e3
-# Room for the solver's rounding, as a share of epsilon and of delta: if need be, and for E-gamma always.
+# Room for the solver's rounding, as a share of epsilon and of delta: the first if needed; the second for E-gamma.
 _MARGIN = 1e-6
 _LEAST_MARGIN = 1e-7
-# The solver keeps its rows to 1e-7 only; among masses as small as this its bound says nothing.
+# The solver satisfies its rows only to 1e-7; with masses as small as this its bound says nothing.
 _SOLVER_SCALE = 1e-6
 
 
@@ -23,7 +23,7 @@ class Program:
     For delta > 0 there are also v_s = 1 if the merged set exceeds epsilon for the secret s, and t_s, its cost then.
     """
 
-    # What may be left between loss and bound for the rounding of the solver, as a share of the information.
+    # Allowed between loss and bound for the solver's rounding, as a share of the information.
     allowance = 0.0
 
     def __init__(self, task: Task, *, margin: float = 0.0) -> None:
@@ -35,17 +35,17 @@ class Program:
 
     @property
     def trusted(self) -> bool:
-        """Whether the program's bound is the problem's: its bounds are those asked, and well scaled."""
+        """Whether the program's lower bound holds for the problem: it was solved as asked, and is well scaled."""
         smallest = float(self.task.joint.matrix[self.task.joint.matrix > 0].min())
         return self.margin == 0 and smallest > _SOLVER_SCALE and not 0 < self.task.delta < _SOLVER_SCALE
 
     def tighten(self) -> bool:
-        """Leave room for the solver's rounding; False if there was."""
+        """Leave room for the solver's rounding; False if there already was."""
         tightened, self.margin = self.margin < _MARGIN, _MARGIN
         return tightened
 
     def touch(self, merged: Mask) -> bool:
-        """Add the tangent at a solution; False if it was there already, so that nothing is left to gain."""
+        """Add the tangent at a solution; False if it was already there, and nothing is left to gain."""
         mass = float(self.task.joint.marginal[merged].sum())
         if mass <= 0 or any(abs(mass - at) <= 1e-12 for at in self.tangents):
             return False
@@ -111,7 +111,7 @@ class Program:
         prior, p, cells = task.joint.prior[s], task.joint.marginal, task.joint.matrix[s]
         epsilon *= 1 - self.margin
         sides = []
-        # A lift is at most 1 / P(s), so a larger bound needs no row; an infinite one none on the low side either.
+        # A lift is at most 1 / P(s), so a larger bound needs no row; an infinite one needs none on the low side either.
         if epsilon < -np.log(prior):
             sides.append(cells - np.exp(epsilon) * prior * p)
         if np.isfinite(epsilon):
@@ -131,7 +131,7 @@ class EGammaProgram(Program):
 
     @property
     def trusted(self) -> bool:
-        """Whether the program's bound is the problem's, to its allowance."""
+        """Whether the program's lower bound holds for the problem, to its allowance."""
         return self.margin == _LEAST_MARGIN
 
     def _rows(self) -> tuple[list[Vector], list[float]]:

@@ -21,13 +21,13 @@ from tacit.lift.partitions.programs import EGammaProgram, Program
 
 Method = Literal["auto", "watchdog", "greedy", "exact", "certified"]
 
-# Sizes up to which the integer program is asked: by `best`, for E-gamma, which needs fewer variables, and at all.
+# Sizes up to which the integer program is used: by `best`; for E-gamma, which needs fewer variables; and at all.
 _LARGEST_BY_DEFAULT = 300
 _LARGEST_EGAMMA = 1_000
 _LARGEST_EXACT = 5_000
 # How many candidates are tried one by one after the relaxation has been rounded.
 _POLISH = 20_000
-# A prefix is tested this many values at a time, so that its tests stay small beside the joint itself.
+# A prefix is tested this many values at a time, so that its tests stay small compared with the joint itself.
 _LARGEST_BLOCK = 1 << 16
 # Safe values are left alone if merging some could not gain more than this in nmil.
 _CLOSE = 1e-3
@@ -59,8 +59,8 @@ def partition(
     method : str
         ``watchdog`` merges every risky value and looks no further; ``greedy`` is the paper's Algorithm 1;
         ``certified`` rounds a relaxation and bounds how far it is from the best, for up to a million values;
-        ``exact`` finds the best partition, for up to a thousand; ``auto`` takes what fits the size, and merges
-        safe values too where risky ones alone do not hide one another.
+        ``exact`` finds the best partition (practical for up to about a thousand values, refused above 5,000);
+        ``auto`` takes what fits the size, and merges safe values too where risky ones alone do not hide one another.
     time_limit : float
         Seconds that the solver of ``exact`` may take.
 
@@ -186,8 +186,9 @@ def _knapsack(task: Task, c: float) -> tuple[float, float, Labels]:
 def camouflage(task: Task) -> Partition:
     """Merge safe values too, so that risky values that all point to one secret hide among them.
 
-    Starts from everything merged, which attains 0, and keeps values while that lasts: once those first that hide
-    least, once those first that are dearest to lose. The better of the two is within a few percent of the best.
+    Starts from everything merged, which attains 0, and keeps values for as long as the bounds allow: once with those
+    that hide least first, once with those dearest to lose first. The better of the two is within a few percent of the
+    best.
 
     Guarantees
     ----------
@@ -218,7 +219,7 @@ def _cover(task: Task) -> Vector:
 
 
 def exact(task: Task, *, time_limit: float) -> Partition:
-    """The best of all partitions, by integer programming; what the solver says is checked, not believed.
+    """The best of all partitions, by integer programming; the solver's answer is checked, not believed.
 
     Guarantees
     ----------
@@ -268,14 +269,14 @@ def greedy(task: Task) -> Partition:
 def keep_in_order(task: Task, kept: Mask, candidates: Labels, *, increasing: bool = False) -> Mask:
     """Keep the candidates one after another, each if the partition is then feasible; the last stays merged.
 
-    ``increasing`` says that the candidates come in order of Delta, so that after the first which delta cannot
-    afford none can be afforded. Equals the loop that tests one candidate at a time: a block is tested as if
+    ``increasing`` says that the candidates come in order of Delta, so that none after the first that delta cannot
+    afford can be afforded either. Equals the loop that tests one candidate at a time: a block is tested as if
     all of it were kept, and it is kept up to the first candidate for which that was wrong.
     """
     joint, kept = task.joint, kept.copy()
     others = ~kept
     others[candidates] = False
-    # Sums of what stays merged are taken from the end: sums of positive terms, never differences, keep their digits.
+    # What stays merged is summed from the end: sums of positive terms, unlike differences, keep their digits.
     stuck = joint.matrix[:, others].sum(axis=1, keepdims=True)
     n_stuck = int(others.sum())
     rest = np.cumsum(joint.matrix[:, candidates[::-1]], axis=1)[:, ::-1]

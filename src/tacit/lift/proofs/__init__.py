@@ -1,4 +1,4 @@
-"""What a sample proves of the people it was drawn from, and what several releases say together."""
+"""What a sample proves about the people it was drawn from, and what several releases say together."""
 
 from tacit.lift.proofs.beyond import beyond_p_values
 from tacit.lift.proofs.ceilings import guessing_ceiling

@@ -1,8 +1,8 @@
 """How surprising a sample would be if a log-lift were beyond its bound: exact p-values, the prior known or not.
 
 A certificate asks whether each log-lift is within its bound. It may say so where the sample would be surprising if it
-were not. Where the prior is not known, a limit for it by itself and one for the belief p(s|y) together are too
-cautious: they are hardly ever wrong at once. Here the records with y are compared with all others, in one exact test.
+were not. Where the prior is not known, separate limits for it and for the belief p(s|y) are too cautious: they are
+hardly ever wrong at once. Here the records with y are compared with all others, in one exact test.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from numpy.typing import ArrayLike
 from tacit.errors import ArgumentError
 from tacit.lift.joint import Matrix, Vector
 
-# Shares of the smallest level asked for: for each of three limits on the side, and for saving an exact sum.
+# Shares of the smallest level asked for: for each of three auxiliary limits, and for saving an exact sum.
 _ASIDE: Final = 1e-3
 _QUICK: Final = 0.02
 # A p-value this many times the largest level asked for, the prior taken as counted, needs no exact sum: it is 1.
 _HOPELESS: Final = 3.0
 _COMMON: Final = 0.05
-# The unknown rate of the other records is tried in steps of so many standard errors of what is compared.
+# The unknown rate of the other records is tried in steps of this many standard errors of what is compared.
 _STEP: Final = 0.05
-# Standard deviations of a count beyond which its probabilities are not summed, and more than what they sum to.
+# Standard deviations of a count beyond which its probabilities are not summed, and more than their sum.
 _FAR: Final = 7.5
 _TRIMMED: Final = 1e-12
 # A boundary between outcomes is moved by this much, so that rounding never leaves out one that belongs.
@@ -52,7 +52,7 @@ def beyond_p_values(
         The bounds, in nats; a side whose bound is inf is not asked about.
     least, most : array that broadcasts, float
         The smallest and the largest level that the p-values will be compared with. Whatever is clearly above ``most``
-        is given as 1, and what an exact sum would cost below ``least`` is saved.
+        is given as 1, and no exact sum is computed for what is clearly below ``least``.
     prior : array that broadcasts, optional
         P(s) where it is known exactly.
 
@@ -66,11 +66,11 @@ def beyond_p_values(
     f = e^high. Then a >= f P(s) means a >= r b with r = f (1-q) / (1-f q), which grows with q. Given the n records with
     y and the m others, the counts k and l are independent and binomial. For one b, the chance of an outcome as safe as
     the one seen (k/n - r l/m no larger) is largest at a = r b: it is a p-value. The largest one over an interval for b,
-    at an r from a lower limit of q, fails besides if one of those limits does: they have a thousandth of ``least``
+    at an r from a lower limit of q, can also fail if one of those limits does: they have a thousandth of ``least``
     each, which is added. Between the steps of b, a and b are both taken from the end that is worse. So the p-value is
     never too small; mirrored on the low side, where r falls with q. Another thousandth and two hundredths are added for
-    saving the sum: a pair that a limit of P(s), at the one, and a binomial tail for a, at the others, put within the
-    bound gets the smallest p-value at once.
+    saving the sum: a pair gets the smallest p-value at once if a limit of P(s), at the first of these levels, and a
+    binomial tail for a, at the second, put it within the bound.
     """
     known = None if prior is None else np.asarray(prior, dtype=np.float64)
     arrays = [np.asarray(each, dtype=np.float64) for each in (pair, value, secret, total, low, high, least)]
@@ -101,7 +101,7 @@ def _of_a_side(
     seen = (n > 0) & (n < total)
     share = np.divide(secret, total, out=np.zeros(len(k)), where=total > 0)
     within = k <= factor * share * n if up else k >= factor * share * n
-    # Of a common value the prior is largely its own, which the exact test knows and this one does not.
+    # A common value makes up much of the prior, which the exact test takes into account and this one does not.
     open_ = seen & within & ((tail(k, n, factor * share, up=up) <= _HOPELESS * most) | (n > _COMMON * total))
     limit = lower(secret, total, aside) if up else upper(secret, total, aside)
     quick = open_ & (tail(k, n, factor * limit, up=up) <= _QUICK * level)
@@ -113,7 +113,7 @@ def _of_a_side(
 
 
 def _worst_tail(k: float, n: float, l: float, m: float, factor: float, aside: float, *, up: bool) -> float:  # noqa: E741
-    """The largest chance of an outcome as safe as (k of n, l of m), over what the rate of the others may be."""
+    """The largest chance of an outcome as safe as (k of n, l of m), over all rates that the others may have."""
     q = float(lower(n, n + m, aside))
     if up and factor * q >= 1:
         return 0.0
@@ -146,7 +146,7 @@ def _binomial(k: Vector, n: float, rate: Vector) -> Matrix:
 def tail(k: Vector, n: Vector | float, rate: Vector, *, up: bool) -> Matrix:
     """The chance of a count as far from the bound as k: of at most k below a rate, of at least k above it.
 
-    A rate of 1 or more cannot be passed, so that the chance is 0.
+    A rate of 1 or more cannot be exceeded, so the chance is 0.
     """
     from scipy.special import betainc
 

@@ -1,4 +1,4 @@
-"""What nobody guesses better than: a ceiling on every adversary who sees one released value, proved from counts."""
+"""How well anybody can guess: a ceiling on every adversary who sees one released value, proved from counts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tacit.lift.proofs.intervals import checked_beta, upper_limit
 
 
 def guessing_ceiling(counts: ArrayLike, *, beta: float = 0.05) -> float:
-    """How often an adversary who sees one released value guesses the secret right, at most.
+    """Upper bound on how often an adversary who sees one released value guesses the secret right.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def guessing_ceiling(counts: ArrayLike, *, beta: float = 0.05) -> float:
     ----------
     If the records are independent draws from a population, and the released values were fixed without looking at them,
     then with probability at least 1 - beta no adversary, however it was trained and whatever it computes from one
-    released value, is right more often than this about a new record. The best there can be always guesses the secret
+    released value, is right more often than this about a new record. The best possible one always guesses the secret
     g(y) that is likeliest in the population with the released value y, and is right with probability V = sum over y of
     P(g(y), y). Of n records it is right about a binomial number, n and V. What is counted, the sum over y of the
     largest count, is never less than that number, whatever g is; and the limit of Clopper and Pearson grows with what

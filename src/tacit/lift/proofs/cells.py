@@ -1,8 +1,8 @@
 """Cells proved for the people that the records were drawn from: chosen on one part of the records, proved on the other.
 
-A tree of cells, grown on the first part, has many coarser codes in it. The one wanted is the finest that the second
-part proves to be within bounds. Every inner node is a question: are all its children within bounds? It costs no more
-for asking about many children, secrets and sides (they all must pass, see `tacit.lift.proofs.certificates`); and what
+A tree of cells, grown on the first part, contains many coarser codes. The one wanted is the finest that the second
+part proves to be within bounds. Every inner node is a question: are all its children within bounds? Asking about many
+children, secrets and sides costs no more (they all must pass, see `tacit.lift.proofs.certificates`); and what
 questions on different branches cost together is divided, and handed on, by `tacit.lift.proofs.recycling`.
 """
 
@@ -22,19 +22,19 @@ from tacit.lift.proofs.intervals import checked_beta
 from tacit.lift.proofs.recycling import Nesting, first_levels, proved_splits
 from tacit.lift.rounding import confident
 
-# Roughly what is left of the questions' weight when the first of them have passed, to foresee the levels.
+# Roughly the share of the questions' weight left once the first have passed; used to foresee the levels.
 _LEFT: Final = 0.5
 
 
 class NodeClaim(Protocol):
-    """What is claimed of every cell, and what the two parts of the records say about it at each node of a tree."""
+    """What is claimed about every cell, and what the two parts of the records say about it at each node of a tree."""
 
     def sizes(self) -> tuple[Vector, Vector]:
         """Records of every node in the part that chooses and in the part that proves."""
         ...
 
     def chances(self, tree: Nesting, base: Labels, levels: Vector) -> Vector:
-        """By the first part alone, about how likely each node is to pass at its level."""
+        """About how likely each node is to pass at its level, judging by the first part only."""
         ...
 
     def p_values(self, base: Labels, levels: Vector, *, beta: float) -> Vector:
@@ -53,7 +53,7 @@ class CertifiedCells:
     Attributes
     ----------
     cells : array of int
-        The nodes that are released: every record lies in exactly one. Any coarser code of the tree is proved with them.
+        The nodes that are released: every record lies in exactly one. They prove any coarser code of the tree as well.
     low, high : arrays, cells x claims
         Upper limits of -log-lift and of log-lift in each cell. Together they are at most the bounds, with probability
         at least 1 - beta; where they are less, each by itself is right with that probability.
@@ -110,26 +110,26 @@ def certified_cells(
         The parent of each node; node 0 is the root, with -1, and every other node comes after its parent. Any number
         of children.
     claims : NodeClaim or a sequence of them
-        What is claimed of every cell: `CountedClaim`, `ThresholdClaim`. Several are proved at the price of one.
+        What is claimed about every cell: `CountedClaim`, `ThresholdClaim`. Several are proved at the price of one.
     confidence : float
         1 - beta: the probability with which the claim holds.
     known : array of int, optional
-        The nodes of the known parts: log-lifts inside one are beside the shares of the secrets in it. Every leaf lies
-        in exactly one. The root unless said.
+        The nodes of the known parts: log-lifts inside a part are relative to the shares of the secrets in it. Every
+        leaf lies in exactly one. By default the root.
 
     Guarantees
     ----------
-    If all records are independent draws from the population, were dealt to the parts without a look at them, and the
+    If all records are independent draws from the population, were dealt to the parts without looking at them, and the
     tree, the claims and the confidence depend only on the first part; and if the claims' secrets are all there are:
-    then, with probability at least ``confidence``, every cell given is within all bounds of all claims, and so is every
-    cell of a coarser code, since its belief is a mean of theirs. That is for one question: ask another of the same
-    records, of another epsilon, secret, tree or deal, and what is spent adds up.
+    then, with probability at least ``confidence``, every cell returned is within all bounds of all claims, and so is
+    every cell of a coarser code, since its belief is a mean of theirs. That is for one question: ask another of the
+    same records, with another epsilon, secret, tree or deal, and the error spent adds up.
 
     Proof. Given the first part, everything but the counts of the second is fixed. A split is wrong if a child breaks a
     bound of a claim: then the p-value of that child, secret and side is at most u with probability at most u
-    (`beyond_p_values`), so that the largest of the split's is as well. Suppose that a cell given breaks a bound. It
+    (`beyond_p_values`), and so is the largest of the split's. Suppose that a cell returned breaks a bound. It
     lies below splits that all passed, the last of which is wrong; so `proved_splits` gave a wrong one, which it does
-    with probability at most beta. The weights are the design records of a node times the chance to pass that they
+    with probability at most beta. The weights are the design records of a node times the chance of passing that they
     foresee: they decide what can be proved, never whether it is true.
     """
     asked: tuple[NodeClaim, ...] = tuple(claims) if isinstance(claims, Sequence) else (claims,)
@@ -164,7 +164,7 @@ def certified_cells(
 def _plan(
     tree: Nesting, claims: Sequence[NodeClaim], base: Labels, design: Vector, beta: float
 ) -> tuple[Vector, Vector]:
-    """What each split weighs, by the first part only, and the smallest level that each node is asked at."""
+    """What each split weighs, by the first part only, and the smallest level at which each node is tested."""
     foreseen = np.clip(beta * design / max(_LEFT * design[0], 1.0), np.finfo(np.float64).tiny, beta)
     foreseen[1:] = foreseen[tree.parent[1:]]
     chance = np.min([claim.chances(tree, base, foreseen) for claim in claims], axis=0)
@@ -179,7 +179,7 @@ def _plan(
 
 
 def _sizes(tree: Nesting, claims: Sequence[NodeClaim]) -> tuple[Vector, Vector]:
-    """Records of every node in both parts, the same for all claims, each node's those of its children."""
+    """Records of every node in both parts, checked: the same for all claims, and each node's those of its children."""
     first = claims[0].sizes()
     for sizes in (claim.sizes() for claim in claims):
         for own, other in zip(sizes, first, strict=True):
@@ -193,7 +193,7 @@ def _sizes(tree: Nesting, claims: Sequence[NodeClaim]) -> tuple[Vector, Vector]:
 
 
 def _bases(tree: Nesting, known: ArrayLike | None) -> Labels:
-    """The node beside which each is judged; -1 above the known parts, where nothing is asked."""
+    """The node with which each is compared; -1 above the known parts, where nothing is asked."""
     if known is None:
         return np.zeros(len(tree), dtype=np.intp)
     base = np.full(len(tree), -1, dtype=np.intp)

@@ -8,7 +8,7 @@ side, of the population. It is attained in some cell, on some side: unknown, but
 on the sample. The certificate is the largest of one limit for every cell and side, so it is at least the limit of that
 cell and side. If each limit by itself is too small with probability at most beta, so is the certificate.
 
-The limits need the mechanism, that is the columns of the table, to be fixed without a look at the counts. Four ways:
+The limits need the mechanism, that is the columns of the table, to be fixed without looking at the counts. Four ways:
 `certify_counts` (C1) where that is so; `tacit.lift.proofs.gatekeeping` (C2) where a sample is split in two, one half to
 choose and one to prove; `certify_any` (C3) for a mechanism chosen on the very same records; `certify_growing` (C4)
 where records keep coming. And `certify_delta` for the probability of a pair beyond epsilon.
@@ -43,9 +43,9 @@ from tacit.lift.tolerances import SUM_TOLERANCE
 
 Side = Literal["low", "high"]
 
-# A released value with a larger share of the records is compared with the rest: it is most of the prior itself.
+# A released value with a larger share of the records is compared with the rest: it makes up much of the prior itself.
 COMMON: Final = 0.25
-# Of a certificate of delta: half of beta to flag, half to count; a missed tenth of delta is allowed for.
+# For a certificate of delta: half of beta to flag, half to count; a missed tenth of delta is allowed for.
 _MISSED: Final = 0.1
 
 
@@ -91,13 +91,13 @@ class Sample:
         return log_lift_limits(table, of_value, of_secret, total, beta=beta, prior=prior, common=common, limits=limits)
 
     def log_lifts(self) -> Matrix:
-        """Log-lifts as counted; -inf for whatever was not seen."""
+        """Log-lifts as counted; -inf for pairs not seen."""
         share = self.table.sum(axis=1) / self.table.sum() if self.prior is None else self.prior
         return log_lifts(self.table, share)
 
 
 def log_lifts(table: Matrix, prior: Vector) -> Matrix:
-    """Log-lifts of the columns of a table of counts as counted; -inf for whatever was not seen."""
+    """Log-lifts of the columns of a table of counts, as counted; -inf for pairs not seen."""
     value = table.sum(axis=0)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(table / np.where(value > 0, value, 1.0) / np.where(prior > 0, prior, 1.0)[:, None]))
@@ -180,7 +180,7 @@ def certify_counts(
 
 
 def certify_growing(counts: ArrayLike, *, beta: float = 0.05, prior: ArrayLike | None = None) -> CountCertificate:
-    """Certify epsilon from records that keep coming: one may look after every record and stop at will.
+    """Certify epsilon from records that keep coming: you may look after every record and stop at will.
 
     Parameters are those of `certify_counts`; ``counts`` are all records so far.
 
@@ -279,7 +279,7 @@ def certify_delta(
     epsilon_high: float | None = None,
     prior: ArrayLike | None = None,
 ) -> DeltaCertificate:
-    """Certify delta: flag on a first sample the cells not shown to be within epsilon, weigh them on a second one.
+    """Certify delta: flag, on a first sample, the cells not shown to be within epsilon; weigh them on a second.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Several releases of the same people: what they say together.
 
 What each says alone does not bound what they say together. Let S = A xor B for two fair coins A and B. A release of A
-alone has log-lift 0 everywhere, and so has one of B alone; together they are the secret. So a sum of epsilons bounds
-nothing by itself, and where only the epsilons are known the answer is inf. What is true:
+alone has log-lift 0 everywhere, and so has one of B alone; together they are the secret. So the sum of the epsilons by
+itself bounds nothing, and where only the epsilons are known the answer is inf. What is true:
 
 1. *Exactly.* Where the joint of the secret and all released values is known or can be counted (`compose_table`), where
    each release is drawn on its own from the same X (`compose`), or on its own given the secret
@@ -15,7 +15,7 @@ nothing by itself, and where only the epsilons are known the answer is inf. What
    if the two lifts take only the ends of their ranges, one high where the other is low, and largest if they are high
    together: both are closed formulas of the epsilons, and both are attained. For equal epsilons the pair is within
    2 epsilon + O(epsilon^2), and never beyond 3 epsilon.
-4. *Any dependence.* Whatever is drawn from X alone says no more than X: its log-lifts are within those of X. And no
+4. *Any dependence.* Whatever is drawn from X only says no more than X: its log-lifts are within those of X. And no
    log-lift exceeds -log P(s).
 """
 
@@ -84,7 +84,7 @@ class ReleaseBound:
 
 @dataclass(frozen=True)
 class Composition:
-    """What several releases say together at most.
+    """An upper bound on what several releases say together.
 
     Every log-lift of all ``releases`` together lies between -``epsilon_low`` and ``epsilon_high``, inf where nothing is
     known, except for a probability ``beta``: the sum of those of the releases. ``assumptions`` are the preconditions in
@@ -120,12 +120,12 @@ class Composition:
 
 
 def compose(joint: Distribution, *channels: Channel) -> Joint:
-    """The joint of the secret and all outputs, where each channel draws on its own from the same released value.
+    """The joint of the secret and all outputs, where each channel draws independently from the same released value.
 
     Guarantees
     ----------
     Exact: P(s, y1, ..., yk) is the sum over x of P(s, x) P(y1|x) ... P(yk|x). The precondition is that the channels
-    draw independently given x, and see nothing else of the person. A channel that gives a person the same draw each
+    draw independently given x, and see nothing else about the person. A channel that gives a person the same draw each
     time is one channel, released once. Outputs are tuples; those that never occur are left out.
 
     Examples
@@ -233,10 +233,10 @@ def compose_bounds(
 
     Guarantees
     ----------
-    Under the relation named, every log-lift of all releases together is within the bounds given back, with probability
-    at least 1 - beta, the beta of all releases added (their claims may fail together or apart). See the top of the
-    module for the proofs. For ``unknown``, without prior and source, the bounds are inf: no others are true. The bounds
-    for two releases ``given secret`` are the best that follow from their epsilons.
+    Under the relation named, every log-lift of all releases together is within the bounds returned, with probability
+    at least 1 - beta, the sum of the betas of all releases (their claims may fail together or apart). See the top of
+    the module for the proofs. For ``unknown``, without prior and source, the bounds are inf: no others are true. The
+    bounds for two releases ``given secret`` are the best that follow from their epsilons.
 
     Examples
     --------

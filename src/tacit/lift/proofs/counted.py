@@ -1,4 +1,4 @@
-"""What is claimed of a secret with a few values, counted at the nodes of a tree of cells."""
+"""What is claimed about a secret with a few values, counted at the nodes of a tree of cells."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class CountedClaim:
     design, test : arrays of whole numbers, nodes x secrets
         Records of each secret at each node, in the part that chooses and in the part that proves.
     low, high : float
-        The bounds, in nats; either may be inf, and then is not claimed.
+        The bounds, in nats; either may be inf, and is then not claimed.
     bounded : array of bool, optional
-        The secrets that are bounded; all of them unless said.
+        The secrets that are bounded; by default all of them.
     prior : array, optional
         The shares of the secrets in the population where they are known exactly.
     """

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from tacit.lift.joint import Matrix, Vector
 
-# As many records as what is expected of a cell counts for beside its own.
+# How many records the expected rates of a cell count for, next to its own.
 _STRENGTH: Final = 30.0
 
 
@@ -25,12 +25,12 @@ def chance_of_proof(
     strength: float = _STRENGTH,
     bounded: ArrayLike | None = None,
 ) -> tuple[Vector, Matrix]:
-    """About how likely other records are to prove that cells are within bounds, and the rates that are expected.
+    """Roughly how likely other records are to prove that cells are within bounds, and the rates expected.
 
     Parameters
     ----------
     counts : array, cells x secrets
-        The records of the cells that are available.
+        The available records of the cells.
     prior : array, secrets or cells x secrets
         The shares of the secrets that the cells are compared with.
     low, high : float
@@ -38,14 +38,14 @@ def chance_of_proof(
     level : float or array, one for each cell
         The level at which a cell will be tested.
     ratio : float
-        How many records will test for each that is available.
+        How many records will test for each one available.
     expected : array that broadcasts to ``counts``, optional
         Rates that the cells are expected to have before they are counted: those of the cell that they are cut from, or
-        what a learned model says. The prior unless said.
+        what a learned model says. By default the prior.
     strength : float
-        As many records as ``expected`` counts for.
+        How many records ``expected`` counts for.
     bounded : array of bool, optional
-        The secrets that are bounded; all of them unless said.
+        The secrets that are bounded; by default all of them.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def chance_of_proof(
             missed += np.where(end >= 1, 0.0, ndtr(-room / error))
     if bounded is not None:
         missed = missed * np.asarray(bounded)
-    # Of two secrets one is what the other is not, so that they are missed together.
+    # With two secrets, one is whatever the other is not, so they are missed together.
     several = 1 - 1 / table.shape[-1]
     worst = np.maximum(missed.max(axis=-1), several * missed.sum(axis=-1))
     return np.asarray(np.clip(1 - worst, 0.0, 1.0)), np.asarray(np.broadcast_to(rate, table.shape))

@@ -20,7 +20,7 @@ from tacit.lift.rounding import confident
 from tacit.lift.shuffles import HYPERGEOMETRIC_LIMIT
 from tacit.lift.tolerances import TOLERANCE
 
-# Candidates tested at once: the first failure ends it, so that most of a large family is never looked at.
+# Candidates tested at once: the first failure ends the test, so most of a large family is never looked at.
 _BLOCK: Final = 1_024
 
 
@@ -30,7 +30,7 @@ def split_counts(counts: ArrayLike, *, rng: np.random.Generator, share: float = 
     Guarantees
     ----------
     If the records are independent draws from a population, the two tables are independent samples of it. Draw once:
-    whoever draws again until a certificate pleases has no certificate.
+    if you draw again until you like the certificate, you have none.
     """
     table = Sample.of(counts).table
     if not 0 < share < 1:
@@ -39,7 +39,7 @@ def split_counts(counts: ArrayLike, *, rng: np.random.Generator, share: float = 
     if whole.sum() < HYPERGEOMETRIC_LIMIT:
         first = rng.multivariate_hypergeometric(whole, round(share * int(whole.sum())), method="marginals")
     else:
-        # Each record by its own coin: given how many fall on a side, the two parts are independent samples as well.
+        # A coin for each record: given how many fall on each side, the two parts are independent samples as well.
         first = rng.binomial(whole, share)
     part = first.reshape(table.shape).astype(np.float64)
     return part, table - part
@@ -63,10 +63,10 @@ class CertifiedPartition:
         Partitions in the family besides merging everything, how many of them passed before the first failure, and how
         many values are kept: ``passed``, or fewer where the table as counted must keep the bounds too.
     order : array of int
-        Values in the order in which they are kept: the first ``kept`` are, and any number up to ``passed`` may be.
+        Values in the order in which they are kept: the first ``kept`` are, and any number up to ``passed`` could be.
     need : RecordsNeeded or None
-        What it would take to prove every value that looks safe as counted; None if all of them passed. It looks at all
-        the records, those that choose too, so it estimates and proves nothing.
+        What it would take to prove every value that looks safe as counted; None if all of them passed. It uses all
+        the records, including those that choose, so it is an estimate and proves nothing.
     """
 
     merged: Mask = field(repr=False)
@@ -109,7 +109,7 @@ class CertifiedPartition:
         return start if self.need is None else f"{start} {self._would_prove(self.need)}"
 
     def _would_prove(self, need: RecordsNeeded) -> str:
-        """What it would take to prove the rest: a part of the records chooses, so more are needed than prove."""
+        """What it would take to prove the rest: some records choose, so more are needed than those that prove."""
         records = self.records_to_choose + self.records_to_prove
         needed = need.needed * records / max(self.records_to_prove, 1)
         if math.isinf(needed):
@@ -142,7 +142,7 @@ def certified_partition(
         Records of each pair, before any mechanism.
     epsilon : float
         The bound asked for; ``epsilon_low`` and ``epsilon_high`` replace it on their side. ``epsilon_low=inf`` asks for
-        the high side alone (pointwise maximal leakage), which needs far fewer records.
+        the high side only (pointwise maximal leakage), which needs far fewer records.
     rng : numpy.random.Generator
         Deals the records to the two halves, once.
     beta, prior
@@ -151,7 +151,7 @@ def certified_partition(
         Share of the records that choose.
     on_table : bool
         Keep only as many of the proved values as leave the release of this very table, as counted, within the bounds
-        too: both readings then hold, of the population and of the table as if it were everyone.
+        too: then both readings hold, for the population and for the table as if it were everyone.
 
     Guarantees
     ----------
@@ -161,11 +161,11 @@ def certified_partition(
     Given the first half, the partitions are a fixed sequence, and merging everything, which starts it, has no risk.
     They are tested on the second half in that order, each at level beta, up to the first failure. A false claim is made
     only if the first partition that breaks the bounds passes its test: probability at most beta, for the whole
-    sequence. That is for *one* question: whoever asks for several epsilons of the same records divides beta by them.
+    sequence. That is for *one* question: to ask for several epsilons of the same records, divide beta by their number.
     With probability at least 1 - beta *all* partitions that passed are within the bounds at once, so any of them may be
     chosen by looking at anything, the second half too. ``on_table`` does: it takes the largest that passed whose kept
     values and merged rest have log-lifts within the bounds in all the counts, to `TOLERANCE`, and merges everything if
-    there is none. What it keeps on the table is exact and has no part in beta.
+    there is none. That the table is within the bounds is exact and has no part in beta.
     """
     sample = Sample.of(counts, prior)
     table = sample.table
@@ -195,10 +195,10 @@ def certified_partition(
 
 
 def _largest_on_table(table: Matrix, order: Labels, bounds: tuple[float, float]) -> int:
-    """How many values in order can be kept at most so that they and the merged rest are in bounds as counted."""
+    """The largest number of values, in order, that can be kept with them and the merged rest in bounds as counted."""
     both = _kept_and_bins(table, order)
     values = log_lifts(both, table.sum(axis=1) / table.sum())
-    # What has no record is not in the release of this table, whatever it may come to mean in another.
+    # What has no record is not in the release of this table, whatever it may mean in another.
     fine = (excess(-values, values, bounds) <= TOLERANCE) | (both.sum(axis=0) == 0)
     safe = np.flatnonzero(_all_so_far(fine, len(order)))
     return int(safe[-1]) + 1 if len(safe) else 0
@@ -214,7 +214,7 @@ def _order_to_keep(design: Sample, bounds: tuple[float, float], *, beta: float) 
 
 
 def _kept_and_bins(table: Matrix, order: Labels) -> Matrix:
-    """Columns kept, in order, then the merged rest after each of them; rows as they were."""
+    """Columns kept, in order, then the merged rest after each of them; rows unchanged."""
     kept = table[:, order]
     return np.hstack([kept, table.sum(axis=1, keepdims=True) - np.cumsum(kept, axis=1)])
 
@@ -241,7 +241,7 @@ def _count_passed(
 
 
 def _all_so_far(fine: Mask, size: int) -> Mask:
-    """Of columns as in `_kept_and_bins`: where the bin and every value kept so far are fine for each secret."""
+    """For columns as in `_kept_and_bins`: where the bin and every value kept so far are fine for each secret."""
     columns = np.asarray(fine.all(axis=0))
     return np.asarray(np.logical_and.accumulate(columns[:size]) & columns[size:])
 
@@ -256,7 +256,7 @@ def _need_of_the_rest(
     table, both = sample.table, _kept_and_bins(sample.table, order)
     values = log_lifts(both, sample.prior if sample.prior is not None else table.sum(axis=1) / table.sum())
     safe = _all_so_far(excess(-values, values, bounds) <= TOLERANCE, size)
-    # A bin may be unsafe for a while and safe again once more values are kept, and so may none at all.
+    # A bin may be unsafe for a while and safe again once more values are kept; or none may be safe at all.
     wanted = int(np.flatnonzero(safe)[-1]) + 1 if safe.any() else 1
     if wanted <= passed:
         return None

@@ -23,7 +23,7 @@ _FOR_PRIOR: Final = 0.1
 _FOR_INSIDE: Final = 0.45
 _FOR_OUTSIDE: Final = 0.45
 _FOR_SHARE: Final = 0.1
-# Halvings of an interval no longer than 1: the limit found differs from the root by less than rounding.
+# Halvings of an interval of length at most 1: the limit found differs from the root by less than rounding.
 _HALVINGS: Final = 60
 
 
@@ -78,7 +78,7 @@ def upper_sequence(successes: ArrayLike, trials: ArrayLike, *, beta: float) -> V
     Guarantees
     ----------
     For independent trials of one probability p, with probability at least 1 - beta no limit of the whole sequence,
-    upper or lower, is ever on the wrong side of p. One may look after each trial, and stop when one likes.
+    upper or lower, is ever on the wrong side of p. You may look after each trial, and stop when you like.
     """
     k, n = _checked_counts(successes, trials)
     return kl_upper(_share(k, n), _sequence_radius(k, n, checked_beta(beta)))
@@ -197,7 +197,7 @@ def kl_radius(records: float, cells: int, *, beta: float) -> float:
 def _reach(p: Vector, room: Vector, radius: Vector) -> Vector:
     """The largest step t <= room, away from p, with kl(p || p + t) <= radius; found from outside, so never too small.
 
-    With logs of 1 + t/p and 1 - t/room the terms of first order cancel before they are rounded.
+    With logs of 1 + t/p and 1 - t/room the first-order terms cancel before they are rounded.
     """
     # A share so small adds nothing, and would overflow as a divisor.
     seen, inside = p > 1e-200, room > 0

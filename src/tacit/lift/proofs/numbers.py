@@ -16,7 +16,7 @@ from tacit.lift.proofs.counted import CountedClaim
 from tacit.lift.proofs.recycling import Nesting
 from tacit.lift.proofs.thresholds import Everyone, checked_floor, checked_records, outlook_of, threshold_places
 
-# Of the level of a test: for the limit of the share of everyone below a threshold, and for which thresholds count.
+# Share of a test's level for the limit of everyone's share below a threshold, and again for which thresholds count.
 _ASIDE: Final = 0.05
 # Steps of the thresholds at which the part that chooses foresees what can be proved.
 _FORESEEN: Final = 4
@@ -41,10 +41,10 @@ class ThresholdClaim:
     ----------
     The p-value of a node at which one of those events breaks a bound is at most u with probability at most u. There is
     one fixed t at which it does. Each threshold is tested, and all must pass: so only the test at that t has to be
-    right, and nothing is paid for their number, where a band for the whole distribution would be wider. The tests
-    change only where a record lies, so finitely many are all. At t: a binomial tail for the cell, at the bound times a
-    limit of everyone's share, which with a twentieth of the level is wrong; another twentieth for t being left out
-    because everyone's share seems to be below ``floor``. Both are added to the p-value.
+    right, and nothing is paid for the number of thresholds, whereas a band for the whole distribution would be wider.
+    The tests change only where a record lies, so finitely many cover all. At t: a binomial tail for the cell, at the
+    bound times a limit of everyone's share, which may be wrong with a twentieth of the level; another twentieth for t
+    being left out because everyone's share seems to be below ``floor``. Both are added to the p-value.
     """
 
     parent: Labels = field(repr=False)
@@ -75,7 +75,7 @@ class ThresholdClaim:
         return design, test
 
     def chances(self, tree: Nesting, base: Labels, levels: Vector) -> Vector:
-        """See `tacit.lift.proofs.cells.NodeClaim`: those of a few thresholds."""
+        """See `tacit.lift.proofs.cells.NodeClaim`: the least chance over a few thresholds."""
         distinct, counts = np.unique(self.design_values, return_counts=True)
         below, result = np.cumsum(counts) / counts.sum(), np.ones(len(tree))
         whole, to_prove = self.sizes()
@@ -122,7 +122,7 @@ class ThresholdClaim:
         for signed in (self.test_values, -self.test_values):
             everyone = Everyone.of(signed, ones)
             patterns = np.concatenate([[0.0], everyone.upto])
-            # The first pattern that may, by its upper limit, hold the floor of the population.
+            # The first pattern that may, by its upper limit, hold ``floor`` of the population.
             start = patterns[np.argmax(upper(patterns, everyone.total, aside) >= self.floor)]
             current = np.array(self.test_nodes)
             for level in reversed(tree.levels):

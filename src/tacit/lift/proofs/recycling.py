@@ -1,7 +1,7 @@
 """One probability of error for a whole tree of questions: what the questions that pass do not use goes to the others.
 
-A tree of cells asks at each inner node: are all the children within bounds? Such a *split* fails by itself, and the
-others need not pay for it in full.
+A tree of cells asks at each inner node: are all the children within bounds? Such a *split* can fail on its own, and
+the others need not pay for it in full.
 """
 
 from __future__ import annotations
@@ -75,14 +75,14 @@ class Nesting:
 
 @dataclass(frozen=True, eq=False)
 class ProvedSplits:
-    """The splits that pass, ancestors included; ``level`` is that at which each was asked in the end."""
+    """The splits that pass, ancestors included; ``level`` is the level at which each was tested in the end."""
 
     splits: Mask
     level: Vector
 
 
 def first_levels(tree: Nesting, weights: Vector, *, beta: float) -> Vector:
-    """The level at which each split is asked to begin with; it can only grow."""
+    """The level at which each split is tested at first; it can only grow."""
     return np.asarray(beta * weights / max(tree.heaviest(weights), np.finfo(np.float64).tiny))
 
 
@@ -106,8 +106,8 @@ def proved_splits(tree: Nesting, p_values: Vector, weights: Vector, *, beta: flo
     however the p-values depend on each other.
 
     Proof. Let V be the wrong splits with no wrong one above them, w(V) their weight. They lie on different branches.
-    With probability at least 1 - beta every v in V has p_v > beta w_v / w(V) (the sum of these levels is beta). Let
-    then W be any number of at least w(V): V is among the splits that fail at the levels beta w / W, so the heaviest
+    With probability at least 1 - beta every v in V has p_v > beta w_v / w(V) (the sum of these levels is beta). Then
+    let W be any number of at least w(V): V is among the splits that fail at the levels beta w / W, so the heaviest
     failing ones that lie on different branches weigh at least w(V), too. The procedure starts with the heaviest of
     all, and goes on with the heaviest that fail until nothing changes: W never falls below w(V). So no split of V
     passes at the end, and nothing below one is reached.

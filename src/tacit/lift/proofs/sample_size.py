@@ -28,7 +28,7 @@ class RecordsNeeded:
     """How many records would prove what was asked, if the shares stay as counted: an estimate, not a promise.
 
     ``needed`` is the number of records with which the proof would succeed with about the chance asked for; inf if no
-    number would do. ``low_now`` and ``high_now`` are what the ``records`` there are prove, each side by itself, if the
+    number would do. ``low_now`` and ``high_now`` are what the existing ``records`` prove, each side by itself, if the
     mechanism was fixed without looking at them. The cell (row ``secret``, column ``released``, which may be `MERGED`)
     and ``side`` decide: they need the most records. ``counted`` is the log-lift of that cell as counted.
     """
@@ -86,11 +86,11 @@ def records_needed(
     beta, prior, common
         As for `certify_counts`.
     chance : float
-        With which the proof should succeed in the cell that needs the most records.
+        Probability with which the proof should succeed in the cell that needs the most records.
 
     Guarantees
     ----------
-    For ``needed`` none: it is an estimate, as good as the counts of the cell that decides. ``low_now`` and ``high_now``
+    None for ``needed``: it is an estimate, as good as the counts of the cell that decides. ``low_now`` and ``high_now``
     are those of `certify_counts`, under its preconditions.
     """
     from scipy.special import ndtr, ndtri
@@ -100,7 +100,7 @@ def records_needed(
     bounds = sides(epsilon, epsilon_low=epsilon_low, epsilon_high=epsilon_high)
     if not 0 < chance < 1:
         raise ArgumentError(f"chance is {chance}; it is a probability, between 0 and 1")
-    # So many standard errors from the bound that the limit, which adds its own, still stays within it.
+    # Far enough from the bound, in standard errors, that the limit, which adds its own, still stays within it.
     cautious = float(ndtr(ndtri(checked_beta(beta)) - ndtri(chance)))
     low, high = sample.bounds(beta=beta, common=mask)
     cells = _hardest_cells(sample, bounds)
@@ -124,7 +124,7 @@ def records_needed(
 
 
 def _hardest_cells(sample: Sample, bounds: tuple[float, float]) -> Labels:
-    """Flat indices of the cells that need the most records, as the normal approximation has it, hardest first."""
+    """Flat indices of the cells that need the most records, by the normal approximation, hardest first."""
     table = sample.table
     room = np.maximum(np.minimum(*_room(sample.log_lifts(), bounds)), 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):

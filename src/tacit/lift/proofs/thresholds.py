@@ -1,9 +1,9 @@
 """A secret that is a number: what cells tell about every threshold of it at once.
 
-A bound for every value of a number cannot be had: most values are one person's. Nor can one for every threshold: far
-out in a tail a cell has nobody, and the log-lift of the event is -inf. What can be had, and says that nobody is known
-to be rich or poor, is a bound for every event "at most t" and "more than t" that at least a share ``floor`` of all
-people are in.
+A bound for every value of a number is impossible: most values belong to one person. So is one for every threshold: far
+out in a tail a cell has nobody, and the log-lift of the event is -inf. What is possible, and means that nobody is known
+to be rich or poor, is a bound for every event "at most t" and "more than t" that covers at least a share ``floor`` of
+all people.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _ROUNDING: Final = 1e-12
 
 
 class Outlook(NamedTuple):
-    """What matters of the events "at most t": at each point a cell, its weight below t, and everyone's.
+    """The points that matter for the events "at most t": a cell, its weight below t, and everyone's.
 
-    Between the points the log-lift is less extreme: a cell's share below t changes at its own values only, and
+    Between the points the log-lift is less extreme: a cell's share below t changes only at its own values, and
     everyone's grows meanwhile. ``highest`` are the points where it may be largest, ``lowest`` where smallest.
     """
 
@@ -92,7 +92,7 @@ def threshold_risk(
     floor : float
         The events are "at most t" and "more than t", for every t for which they hold at least this share of the weight.
     weight : array, optional
-        The weight of each record; 1 unless said.
+        The weight of each record; 1 by default.
 
     Guarantees
     ----------
@@ -122,11 +122,12 @@ def threshold_risk(
 
 
 def at_both_ends(ranks: Labels, missing: int | None) -> tuple[Labels, ...]:
-    """Numbers some of which are missing, as ranks without gaps: what has the rank ``missing`` is above all, and below.
+    """Ranks without gaps of numbers some of which are missing: those of rank ``missing`` above all others, then below.
 
-    What is missing is above no threshold and below none. In the first order "at most t" holds none of it, in the second
-    "more than t" does not; and there it is an event of its own. Bounded in both orders, all of that is bounded. Where
-    nothing is missing there is one order.
+    A missing number is above no threshold and below none. In the first order no event "at most t" holds it, in the
+    second no event "more than t"; at its end of the order it is an event of its own. Bounding both orders bounds all of
+    that.
+    Where nothing is missing there is one order.
     """
     if missing is None:
         return (ranks,)
@@ -135,15 +136,15 @@ def at_both_ends(ranks: Labels, missing: int | None) -> tuple[Labels, ...]:
 
 
 def threshold_places(weight: ArrayLike, *, floor: float = 0.1, steps: int = 8) -> Labels:
-    """A few thresholds to look at first: places among the values, of which those up to one are "at most t".
+    """A few thresholds to look at first, as places among the values: those up to a place are "at most t".
 
-    ``weight`` is what each value weighs, values in order. The weight of everyone at most there, and of everyone above,
-    grows by equal factors, in ``steps`` from ``floor`` of all to all. There are none where one value is all there is.
+    ``weight`` is what each value weighs, values in order. The weight of everyone up to a place, and of everyone above,
+    grows by equal factors, in ``steps`` from ``floor`` of all to all. There are none where there is only one value.
     """
     own = np.asarray(weight, dtype=np.float64)
     targets = checked_floor(floor) ** (1 - np.arange(steps) / steps) - _ROUNDING
     below = np.cumsum(own) / own.sum()
-    # The last value that somebody has is no threshold: nobody is above it.
+    # The largest value that somebody has is not a threshold: nobody is above it.
     last = int(np.flatnonzero(own)[-1])
     chosen = {int(at) for at in np.searchsorted(below, targets) if at < last}
     chosen |= {int(at) for at in np.searchsorted(below - 1, -targets, side="right") - 1 if 0 <= at < last}

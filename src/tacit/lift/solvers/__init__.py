@@ -1,4 +1,4 @@
-"""Randomised mechanisms: the best to be had, and the ladder of simpler ones that leads to it."""
+"""Randomised mechanisms: the best that can be found, and the ladder of simpler ones that leads to it."""
 
 from tacit.lift.solvers.assigning import assignment
 from tacit.lift.solvers.ladder import EFFORTS, Effort, Rung, optimal

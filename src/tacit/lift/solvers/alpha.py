@@ -2,8 +2,8 @@
 
 The alpha-lift of an output is the norm (sum_s P(s) l_s^order)^(1/order) of its lifts l, and these are linear in the
 posterior: so the region is convex, and merging outputs within it stays within it. A tangent of the norm is a row that
-every posterior within the bound keeps. Some tangents make a polytope around the region: what is best there bounds what
-is best within.
+every posterior within the bound satisfies. Several tangents make a polytope around the region: the best mechanism there
+bounds the best one within.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _HALVINGS: Final = 52
 _MOST_TANGENTS: Final = 60
 # Tangents closer to one another than this are one.
 _APART: Final = 1e-4
-# A corner of tangents that passes the bound by this factor is near enough to be pulled in.
+# A corner of tangents that exceeds the bound by no more than this share is near enough to be pulled in.
 _NEAR: Final = 1e-6
 
 
@@ -34,7 +34,7 @@ _NEAR: Final = 1e-6
 class AlphaRegion(Region):
     """The posteriors with an alpha-lift of an order, finite, within ``limit``; ``lifts`` has a row for every secret."""
 
-    # There is always a corner that is a little better: it must be worth the while.
+    # There is always a corner that is a little better: it must be worth its cost.
     pays: ClassVar[float] = 1e-6
 
     prior: Vector
@@ -59,7 +59,7 @@ class AlphaRegion(Region):
         return replace(self, limit=self.limit**share)
 
     def excess(self, lifts: Matrix) -> Vector:
-        """By which factor outputs with these lifts (columns) pass the bound; at most 1 if they do not."""
+        """The factor by which outputs with these lifts (columns) exceed the bound; at most 1 if they do not."""
         return np.asarray(lift_norms(lifts, self.prior, self.order) / self.limit)
 
     def pair_shares(self, first: Labels, second: Labels) -> tuple[Vector, Vector]:
@@ -79,13 +79,13 @@ class AlphaRegion(Region):
         return np.where(possible, ends[0], 1.0), np.where(possible, ends[1], 0.0)
 
     def cuts(self, q: Vector) -> Matrix:
-        """The tangent at a posterior out of bounds, as a row that is at most 1 within the region; none if it is in."""
+        """The tangent at a posterior out of bounds, as a row that is at most 1 in the region; none if it is inside."""
         if self.beyond(q) <= 1 + _NEAR:
             return np.zeros((0, self.n))
         return self.tangents((self.lifts @ q)[:, None])
 
     def beyond(self, q: Vector) -> float:
-        """By which factor a posterior passes the bound; at most 1 if it does not."""
+        """The factor by which a posterior exceeds the bound; at most 1 if it does not."""
         return float(self.excess((self.lifts @ q)[:, None])[0])
 
     def tangents(self, lifts: Matrix) -> Matrix:
@@ -94,21 +94,21 @@ class AlphaRegion(Region):
         Guarantees
         ----------
         Hoelder's inequality: sum_s P(s) w_s l_s <= |w|' |l|, with the dual norm, for any w at all, whatever its
-        rounding; the weights are divided by theirs.
+        rounding; the weights are divided by their dual norm.
         """
         weights = (lifts / lifts.max(axis=0)) ** (self.order - 1)
         dual = lift_norms(weights, self.prior, self.order / (self.order - 1))
         return np.asarray((weights / dual * self.prior[:, None]).T @ self.lifts / self.limit)
 
     def inequalities(self) -> tuple[Matrix, Vector]:
-        """Rows at most 1 within the region: tangents at the values that pass the bound most, by their frequency."""
+        """Rows at most 1 within the region: tangents at the values that exceed the bound most, times frequency."""
         over = (self.excess(self.lifts) - 1) * self.marginal
         worst = np.argsort(-over, kind="stable")[: min(_MOST_TANGENTS, int((over > 0).sum()))]
         rows = self.tangents(self.lifts[:, worst])
         return rows, np.ones(len(rows))
 
     def pulled(self, q: Vector) -> Vector:
-        """A posterior on the bound, or within it: q mixed with as little of the average as takes it there."""
+        """A posterior on the bound, or within it: q mixed with just enough of the average to get there."""
         over = self.beyond(q)
         if over <= 1:
             return q
@@ -119,7 +119,7 @@ class AlphaRegion(Region):
     def outer(self, outputs: Matrix) -> Region:
         """A polytope around the region: tangents at the values out of bounds and at some outputs (outputs x released).
 
-        What is best there bounds what is best in the region.
+        The best mechanism there bounds the best one in the region.
         """
         rows = np.vstack([self.inequalities()[0], self.tangents(self.lifts @ outputs.T)])
         rows = _apart(rows[rows.max(axis=1) > 1 + TOLERANCE])
@@ -127,7 +127,7 @@ class AlphaRegion(Region):
 
 
 def _apart(rows: Matrix) -> Matrix:
-    """The rows without those that are nearly another: together they would make corners that rounding decides."""
+    """The rows without near duplicates, which would make corners that rounding decides."""
     chosen: list[Vector] = []
     for row in rows:
         if all(abs(row - other).max() > _APART for other in chosen):

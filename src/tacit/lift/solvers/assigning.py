@@ -1,4 +1,4 @@
-"""Which released value to write for every output, so that as many records as possible stay as they were."""
+"""Which released value to write for every output, so that as many records as possible stay unchanged."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tacit.errors import ArgumentError
 from tacit.lift.joint import Channel, Joint, Labels, Vector, check_fits
 from tacit.lift.measures import Distribution
 
-# Up to so many cells the best assignment is found; above, a greedy one that keeps at least half as much.
+# Up to this many cells the best assignment is found; above, a greedy one that keeps at least half as much.
 _LARGEST_EXACT = 4_000_000
 
 
@@ -65,7 +65,7 @@ def _greedy(flows: csr_array) -> Labels:
         first_value, first_output = np.full(n_values, len(values)), np.full(n_outputs, len(values))
         np.minimum.at(first_value, values, at)
         np.minimum.at(first_output, outputs, at)
-        # The first flow of its value and of its output at once is what one after another would have taken.
+        # A flow that is first for both its value and its output is one that the loop, one by one, would have taken.
         wins = (first_value[values] == at) & (first_output[outputs] == at)
         labels[outputs[wins]], taken[values[wins]] = values[wins], True
         left = ~taken[values] & (labels[outputs] < 0)

@@ -1,6 +1,6 @@
 """The best mechanism under one row of bounds: two secrets, or one secret against all others.
 
-With one number r(x) to keep within [low, high], an output worth having is a safe value alone, or a pair of values
+With one number r(x) to keep within [low, high], an output worth having is a safe value by itself, or a pair of values
 mixed so that it lies on a bound. That is a linear program with a column for every pair; since all pairs can be priced
 at once, only those that pay are ever put in, and the best price left over bounds what is left to gain.
 """
@@ -17,7 +17,7 @@ from tacit.lift.solvers.master import nearest_paying, weigh
 from tacit.lift.solvers.mixture import Mixture
 from tacit.lift.solvers.region import Region
 
-# A pair is put in if it gains more than this in nats per unit of probability.
+# A pair is put in if it gains more than this, in nats per unit of probability.
 _PAYS = 1e-10
 # Loss and bound meet if they are this close, as a share of the information there is.
 _CLOSE = 2e-7
@@ -77,7 +77,7 @@ class OneRow:
         """One row of a region, the others left out: what it loses at best, the region loses at least."""
         low, high = float(region.low[s]), float(region.high[s])
         if region.rank == 1 and len(region.lifts) == 2:
-            # Of two secrets one is what the other is not: a bound on one is a bound on both.
+            # With two secrets, one is whatever the other is not: a bound on one is a bound on both.
             low, high = _both(region, s)
         return cls(region.marginal, region.lifts[s], region.lifts[s], low, high)
 
@@ -98,7 +98,7 @@ class OneRow:
         reach = numbers[inner] - numbers[outer][:, None]
         shares = (numbers[inner] - bound) / reach
         mixed = shares * others[outer][:, None] + (1 - shares) * others[inner]
-        # Beyond rounding a pair on one bound may not break the other.
+        # A pair on one bound may not break the other, except by rounding.
         shares = np.where(sign * (mixed - other) <= 1e-12 * abs(other), shares, np.nan)
         rest = 1 - shares
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -164,7 +164,7 @@ def _generate(row: OneRow, rounds: int) -> tuple[Mixture, Vector] | None:
 
 
 def _coarse_prices(row: OneRow, rounds: int) -> Vector | None:
-    """Prices of a program in which neighbours are one, to begin with."""
+    """Prices to begin with: those of a program in which neighbouring values are one."""
     order = np.argsort(row.at_low + row.at_high)
     labels = np.empty(len(order), dtype=np.intp)
     labels[order] = np.arange(len(order)) * (_COARSE // 2) // len(order)
@@ -204,9 +204,9 @@ def best_pairs(
     if not scores.size:
         return csr_array((0, n)), np.zeros(0)
     scores = np.where(np.isfinite(scores), scores, np.inf)
-    some = min(partners, scores.shape[1])
-    near = np.argpartition(scores, some - 1, axis=1)[:, :some]
-    rows = np.append(np.repeat(np.arange(len(scores)), some), np.argmin(scores, axis=0))
+    most = min(partners, scores.shape[1])
+    near = np.argpartition(scores, most - 1, axis=1)[:, :most]
+    rows = np.append(np.repeat(np.arange(len(scores)), most), np.argmin(scores, axis=0))
     cols = np.append(near.ravel(), np.arange(scores.shape[1]))
     good = scores[rows, cols] < limit
     return side.columns(rows[good], cols[good], n)

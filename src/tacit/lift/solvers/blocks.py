@@ -1,4 +1,4 @@
-"""More values than one program takes: blocks of them side by side, or clusters that stand for many."""
+"""More values than one program can take: blocks of them side by side, or clusters that stand for many."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tacit.lift.solvers.mixture import Mixture
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.subsets import covered_groups
 
-# A value is dealt out in pieces of at most so many times what a value of its block has on average, unless every block
-# has one.
+# A value is dealt out in pieces of at most this many times the mean frequency of a value in its block, unless every
+# block already has a piece.
 _PIECES: Final = 2.0
-# Groups of a block of more values are made in small pools: they are where its program begins, no more.
+# Groups of a block of more values are made in small pools: they are only where its program begins.
 _ONE_POOL: Final = 100
-# A block that took in others is solved up to so many times its size.
+# A block that took in others is solved up to this many times the usual size.
 _LARGEST: Final = 4
-# Widths of clusters to try, as a share of a lift, and the room that they must leave.
+# Widths of clusters to try, as a share of a lift, and the share of the room that they must leave.
 _WIDTHS: Final = tuple(0.005 * 1.25**k for k in range(20))
 _ROOM: Final = 0.5
 _SAMPLE: Final = 20_000
@@ -40,7 +40,7 @@ def solve_blocks(region: Region, groups: Labels, size: int, budget: Budget) -> M
     It loses no more than the groups.
     """
     labels = np.unique(groups, return_inverse=True)[1]
-    # Groups are dealt out, the large ones first, so that every block gets of each kind.
+    # Groups are dealt out, the large ones first, so that every block gets some of each kind.
     sizes = np.bincount(labels)
     block_of = np.empty(len(sizes), dtype=np.intp)
     block_of[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes)) % max(1, -(-region.n // size))
@@ -68,10 +68,10 @@ def solve_shares(region: Region, size: int, budget: Budget) -> Mixture | None:
 
 
 def solve_parts(region: Region, size: int, budget: Budget, *, most: int, threads: int | None = None) -> Mixture | None:
-    """Blocks by `solve_many`; of more than ``most`` values, those of the other blocks are in groups.
+    """Blocks by `solve_many`, until they hold ``most`` values; the values of all further blocks are put in groups.
 
     Blocks are solved in waves, each as large as all before it together: the blocks of a wave side by side in threads,
-    with what those before it taught of prices. None if there are no blocks.
+    with the prices learned from those before it. None if there are no blocks.
 
     Guarantees
     ----------
@@ -104,7 +104,7 @@ def _processors() -> int:
 
 @dataclass(frozen=True, eq=False)
 class DealtBlock:
-    """Some of the values, each with its share of its frequency."""
+    """Some of the values, each with the part of its frequency that falls to this block."""
 
     values: Labels
     region: Region
@@ -121,11 +121,11 @@ def _side_by_side(blocks: list[DealtBlock], mixtures: Sequence[Mixture | None]) 
 
 
 def _dealt(region: Region, size: int) -> list[DealtBlock]:
-    """Blocks of about ``size`` values, alike in what they lean to and each within bounds as a whole.
+    """Blocks of about ``size`` values, with a similar mix of leanings and each within bounds as a whole.
 
     A frequent value is dealt out in pieces, to several blocks: it needs more cover than one block has, or is cover for
-    many. A block that is out of bounds as a whole, as it may be where few values are dealt out, is put together with
-    the next one. No blocks if that does not help.
+    many. A block that is out of bounds as a whole, as it may be where few values are dealt out, is joined with the
+    next one. No blocks if that does not help.
     """
     n_blocks = max(1, -(-region.n // size))
     copies = np.clip(np.ceil(region.marginal * n_blocks * size / _PIECES), 1, n_blocks).astype(np.intp)
@@ -160,14 +160,14 @@ def solve_clusters(region: Region, most: int, budget: Budget) -> Mixture | None:
 
 
 def clustered(region: Region, most: int) -> tuple[Labels, Region] | None:
-    """Values that are nearly alike as one, at most so many, and bounds that allow for how they differ.
+    """At most ``most`` clusters of values that are nearly alike, and bounds that allow for how these differ.
 
     None if that would leave the bounds less than `_ROOM` of their room.
 
     Guarantees
     ----------
-    A mechanism on the clusters within the new bounds is within those of the region, whichever values of its clusters
-    an output holds (`Mixture.spread`).
+    A mechanism on the clusters that is within the new bounds is within those of the region, whichever values of its
+    clusters an output holds (`Mixture.spread`).
     """
     middle = np.where(region.low > 0, region.low, 1.0)[:, None]
     scaled = np.where(region.lifts < middle, region.lifts / middle - 1, np.log(np.maximum(region.lifts / middle, 1.0)))
@@ -191,8 +191,8 @@ def clustered(region: Region, most: int) -> tuple[Labels, Region] | None:
 
 
 def _cells(scaled: Matrix, most: int) -> Labels | None:
-    """The cell of each column in the finest grid that has at most so many cells in use; None if there is none."""
-    # Cells are told apart by one number; should two of them share theirs, they are one cluster, and measured as such.
+    """The cell of each column in the finest grid that has at most ``most`` cells in use; None if there is none."""
+    # Cells are told apart by one number; should two share theirs, they become one cluster, and are measured as such.
     factors = np.random.default_rng(0).integers(1, 1 << 40, len(scaled))
     few = scaled[:, :: max(1, scaled.shape[1] // _SAMPLE)]
     for width in _WIDTHS:

@@ -18,7 +18,7 @@ from tacit.lift.solvers.mixture import Mixture
 from tacit.lift.solvers.region import Region
 
 _INNER = 8
-# Further rows for one corner, where the region is round.
+# How many times a corner may be cut off by further rows, where the region is round.
 _CUTS = 5
 _MOST = 6_000
 
@@ -53,7 +53,7 @@ def pair_columns(region: Region) -> Matrix:
 
 
 def start_columns(region: Region, groups: Labels) -> Matrix:
-    """Outputs to begin with: safe values, pairs, and the groups of subset merging, which alone make a mechanism."""
+    """Outputs to begin with: safe values, pairs, and the groups of subset merging, which already are a mechanism."""
     used, labels = np.unique(groups, return_inverse=True)
     merged = np.zeros((len(used), region.n))
     merged[labels, np.arange(region.n)] = region.marginal
@@ -62,7 +62,7 @@ def start_columns(region: Region, groups: Labels) -> Matrix:
 
 
 def solve_columns(region: Region, groups: Labels, budget: Budget) -> Mixture | None:
-    """A mechanism no worse than the groups, and the better the larger the budget; nothing is proved of it."""
+    """A mechanism no worse than the groups, and better with a larger budget; nothing is proved about it."""
     columns = start_columns(region, groups)
     costs = entropies(columns)
     answer = weigh(columns, costs, region.marginal, polish=budget.rounds == 0)
@@ -85,7 +85,7 @@ def solve_columns(region: Region, groups: Labels, budget: Budget) -> Mixture | N
 
 
 def _with(columns: Matrix, costs: Vector, new: Matrix, prices: Vector) -> tuple[Matrix, Vector]:
-    """The columns with new ones; of too many, those closest to paying."""
+    """The columns with new ones; if there are too many, those closest to paying."""
     columns, costs = np.concatenate([columns, new]), np.concatenate([costs, entropies(new)])
     if len(costs) <= _MOST:
         return columns, costs
@@ -94,7 +94,7 @@ def _with(columns: Matrix, costs: Vector, new: Matrix, prices: Vector) -> tuple[
 
 
 class Pricing:
-    """Looks for outputs that pay, from many starting points; the same ones each time it is asked the same."""
+    """Looks for outputs that pay, from many starting points; the same question gets the same answer."""
 
     def __init__(self, region: Region) -> None:
         self.region = region
@@ -146,7 +146,7 @@ class Pricing:
         return None
 
     def _within(self, rough: Vector, corner: Vector) -> Vector:
-        """The corner itself in a polytope; a round region is met from outside, and one smaller by that is within."""
+        """The corner itself in a polytope; a round region is met from outside, so corners shrink by their excess."""
         over = self.region.beyond(corner)
         shrunk = self._exact(rough, shrink=over) if over > 1 else None
         return self.region.pulled(corner if shrunk is None else shrunk)

@@ -1,4 +1,4 @@
-"""The best mechanism to be had: the ladder from the watchdog to the optimal randomised mechanism."""
+"""The best mechanism that can be found: the ladder from the watchdog to the optimal randomised mechanism."""
 
 from __future__ import annotations
 
@@ -36,33 +36,34 @@ _ROUNDING = 1e-9
 _PROVED = 5e-7
 # Pieces smaller than this may be the rounding of others.
 _CRUMB = 1e-7
-# What may be taken of every value to make up for the solver's rounding.
+# What share may be taken from every value to make up for the solver's rounding.
 _TRACES = (1e-9, 1e-8, 1e-7, 1e-6, 1e-5)
-# Up to this many values tangents are laid where outputs are.
+# Up to this many values there are tangents at the outputs, too.
 _LARGEST_TANGENT = 2_000
 # Polytopes around a round region, each closer, and how many sets of tight rows their corners may come from.
 _POLYTOPES = 6
 _MOST_SYSTEMS = 2_000
-# Up to this many values the solver of partitions is asked, and groups are tried for bounds that are tighter by a share.
+# Up to the first of these numbers of values the solver of partitions is asked; up to the second, groups are also tried
+# for tighter bounds, with these shares of the room.
 _LARGEST_ASKED = 300
 _LARGEST_RETRIED = 20_000
 _TIGHTER = (0.5, 0.25)
-# With no more inequalities than this second shares are not looked at.
+# With no more inequalities than this, second shares are not worth computing.
 _FEW_ROWS = 12
-# With more rows than this, on average, blocks are solved where there might have been one program.
+# With more rows than this, on average, blocks are solved where one program might have sufficed.
 _MANY_CELLS = 20
 
 
 class Limits:
-    """What an effort may cost: there is no clock here, so it is sizes and rounds that are limited."""
+    """What an effort may cost: there is no clock here, so sizes and rounds are limited instead."""
 
     def __init__(self, level: int) -> None:
-        """Of low, normal or high effort: level 0, 1 or 2."""
+        """The limits of low, normal or high effort: level 0, 1 or 2."""
         # Systems of equations that corners come from; values and bins of a single row.
         self.corners = (20_000, 200_000, 1_000_000)[level]
         self.types = (200, 1_000, 2_500)[level]
         self.bins = (120, 300, 600)[level]
-        # Values that outputs are looked for one by one, or in so many blocks of so many; rounds, and starts in each.
+        # Values for which outputs are sought one by one; else size and number of blocks; rounds, and starts in each.
         self.columns = (24, 40, 80)[level]
         self.block = (24, 40, 64)[level]
         self.blocks = (25, 300, 3_000)[level]
@@ -71,12 +72,12 @@ class Limits:
         # Rows that bound the loss, seconds of an integer program, variables of the program over boxes.
         self.rows = (1, 4, 16)[level]
         self.directions = (100, 1_000, 2_000)[level]
-        # Numbers to look at for second shares, which bound the loss.
+        # How many numbers may be computed for second shares, which bound the loss.
         self.seconds_work = (1e7, 1.5e8, 1e9)[level]
         self.seconds = (1.0, 5.0, 30.0)[level]
         self.branched = (1_500, 8_000, 24_000)[level]
-        # Values that outputs are generated for at once, in so many searches for each value and round; else blocks of at
-        # least `part` values, as large as the work allows, for so many of them; clusters that stand for more.
+        # Values for which outputs are generated at once, with this many searches per value and round; else blocks of at
+        # least `part` values, as large as `work` allows, for up to `parts` values; beyond that, this many clusters.
         self.many = (300, 1_000, 2_000)[level]
         self.searches = (0.3, 0.5, 1.0)[level]
         self.part = (150, 500, 800)[level]
@@ -105,7 +106,7 @@ def optimal(
     ----------
     joint : Joint or table of probabilities
     epsilon : float
-        Bound on abs(log-lift); 0 asks for independence of the secret (perfect privacy).
+        Bound on abs(log-lift); 0 asks for independence from the secret (perfect privacy).
     epsilon_low, epsilon_high : float, optional
         Bounds on each side instead; with ``epsilon_low=inf`` only how much likelier a secret becomes is bounded
         (pointwise maximal leakage).
@@ -124,13 +125,13 @@ def optimal(
 
     Guarantees
     ----------
-    Every log-lift of the release is within its bounds, and with an order so is
-    the logarithm of every alpha-lift; ``attained`` is computed on the output joint. The ``nmil`` is never above that of
-    a lower rung, nor of a lower effort unless a solver ran out of time: a higher effort tries all that a lower one
-    tries. No mechanism within the same bounds has one below ``loss_bound`` (to 1e-9, the rounding of the linear
-    programs). There are at most as many outputs as released values, and each is written as one of them.
+    Every log-lift of the release is within its bounds, and with an order so is the logarithm of every alpha-lift;
+    ``attained`` is computed on the output joint. The ``nmil`` is never above that of a lower rung, nor of a lower
+    effort unless a solver ran out of time: a higher effort tries everything that a lower one tries. No mechanism within
+    the same bounds has one below ``loss_bound`` (to 1e-9, the rounding of the linear programs). There are at most as
+    many outputs as released values, and each is written as one of them.
 
-    With an order and three secrets or more the bound is round: outputs come from tangents of it and are then brought
+    With an order and three secrets or more the region is round: outputs come from tangents of it and are then brought
     within, so that a little may be left to gain, and ``loss_bound`` is that of a polytope around the region.
 
     Examples
@@ -142,7 +143,7 @@ def optimal(
     joint = Joint.of(joint)
     if effort not in EFFORTS:
         raise ArgumentError(f"there is no effort '{effort}'; there are: low, normal, high")
-    # A higher effort tries all that a lower one tries, the lowest first.
+    # A higher effort tries everything that a lower one tries, the lowest first.
     efforts = list(EFFORTS.values())[: list(EFFORTS).index(effort) + 1]
     if order is not None:
         if epsilon_low is not None or epsilon_high is not None or len(also):
@@ -171,7 +172,7 @@ class MechanismLadder:
         self.whole = entropy(self.joint.marginal) or 1.0
 
     def climb(self, rung: Rung) -> tuple[str, Mixture]:
-        """The best mechanism up to a rung, and the rung that it is of."""
+        """The best mechanism up to a rung, and the rung that it comes from."""
         if rung not in get_args(Rung):
             raise ArgumentError(f"there is no rung '{rung}'; there are: {', '.join(get_args(Rung))}")
         region = self.region
@@ -191,7 +192,7 @@ class MechanismLadder:
         return (name, best) if rung == "subsets" else self._mixed(name, best)
 
     def _merged(self, risky: Mask) -> list[Mask]:
-        """The watchdog's set if it is within bounds, else ones that safe values hide: what each effort finds."""
+        """The watchdog's set if it is within bounds, else sets in which safe values hide risky ones, by each effort."""
         joint, low, high = self.claims[0]
         if len(self.claims) > 1 or low != high or self.order is not None:
             return [cover_set(self.region, risky)]
@@ -199,14 +200,14 @@ class MechanismLadder:
         for limits in self.efforts:
             answer = partition(joint, low, time_limit=limits.seconds)
             sets.append(answer.merged)
-            # More time changes only what a solver did not end, which is asked of few values.
+            # More time helps only where a solver did not finish, and it is asked only about few values.
             if answer.gap is None or answer.gap <= _PROVED or self.region.n > _LARGEST_ASKED:
                 break
         return sets
 
     def _subsets(self, risky: Mask, sets: list[Mask]) -> Mixture:
-        """The best of splitting the merged sets, of groups of risky values that take safe ones as they need, and of
-        the same for tighter bounds: what is within those is within these too."""
+        """The best of splitting the merged sets, of groups of risky values that take in safe ones as needed, and of
+        the same for tighter bounds: whatever is within those is within these too."""
         region = self.region
         groups = [merge_subsets(region, each) for each in sets]
         if region.n <= _LARGEST_RETRIED:
@@ -248,7 +249,7 @@ class MechanismLadder:
             if types.n <= limits.columns:
                 tried.append(solve_columns(types, groups, Budget(limits.rounds, limits.starts)))
         else:
-            # Blocks shrink as there are more values, but not below a size at which they are still worth it.
+            # Blocks shrink as there are more values, but not below the size at which they are still worth it.
             size = int(np.clip(limits.work / (types.n * len(types.lifts)), limits.part, limits.many // 2))
             budget = Budget(max(2, limits.rounds // 4), limits.searches / 5)
             tried = [solve_parts(types, size, budget, most=limits.parts)]
@@ -268,9 +269,9 @@ class MechanismLadder:
         return replace(mixture.spread(labels, types.marginal), bound=0.0 if relaxed is None else relaxed.bound)
 
     def _bound(self, types: Region, mixture: Mixture | None) -> float:
-        """What every mechanism loses: how sure one can get of a value, pieces of the region, and single rows."""
+        """What every mechanism loses, by how sure one can be of a value, by pieces of the region, by single rows."""
         if types.rank == 1:
-            # What the row itself proves is better.
+            # The solver of a single row proves a better bound.
             return 0.0
         branches = types.n**2 <= self.limits.branched
         reach = reaches(types, directions=self.limits.directions)
@@ -292,24 +293,24 @@ class MechanismLadder:
         n_rows = len(types.inequalities()[1])
         most = max(1, int(self.limits.seconds_work / (types.n * n_rows)))
         frequent = np.sort(np.argsort(-types.marginal, kind="stable")[:most])
-        # With few rows a second value is hardly held back.
+        # With few rows the share of a second value is hardly limited.
         seconds = SecondShares.of(types, reach, frequent, look=n_rows > _FEW_ROWS)
         return largest_bound(types.marginal, reach, seconds, Scarcity.of(types, seconds))
 
     def _hardest(self, types: Region) -> Labels:
-        """The rows that keep most values from standing alone."""
+        """The rows that keep the most values from being released by themselves."""
         with np.errstate(divide="ignore", invalid="ignore"):
             over = np.maximum(types.lifts / types.high[:, None], 1) - 1
             under = np.maximum(types.low[:, None] - types.lifts, 0)
         return np.argsort(-(over + under) @ types.marginal)[: self.limits.rows]
 
     def _mended(self, mixture: Mixture) -> Mixture | None:
-        """The mechanism, or, if rounding took it out of bounds, the same with a trace of every value in an output
-        apart.
+        """The mechanism, or, if rounding took it out of bounds, the same with a trace of every value in an extra
+        output.
 
-        What a solver leaves of every value is not quite its frequency; made up for in the outputs it would change what
-        they say, but a trace of each value left over takes it up. Outputs that are still out of bounds join it. None if
-        a trace does not do.
+        A solver does not quite meet the frequency of every value. Corrected within the outputs, that would change what
+        they say; but an output with a trace of each value can take up the difference. Outputs that are still out of
+        bounds join it. None if no trace suffices.
         """
         mixture = _settled(mixture, self.region)
         for trace in (0.0, *_TRACES):
@@ -330,7 +331,7 @@ class MechanismLadder:
         return attained
 
     def _claimed(self, sparse: csr_array, ends: tuple[float, float]) -> float:
-        """What the release attains of that which epsilon bounds."""
+        """The attained value of what epsilon bounds."""
         return max(ends)
 
     def channel(self, name: str, mixture: Mixture, epsilon: float) -> MixtureChannel:
@@ -392,7 +393,7 @@ class AlphaLadder(MechanismLadder):
         return settled(float(np.log(largest)), self.epsilon)
 
     def _bound(self, types: Region, mixture: Mixture | None) -> float:
-        """What every mechanism loses whose outputs are in a polytope around the region, tangent where it counts."""
+        """What every mechanism with outputs in a polytope around the region loses; it is tangent where it counts."""
         if not isinstance(types, AlphaRegion):
             return super()._bound(types, mixture)
         small = mixture is not None and types.n <= _LARGEST_TANGENT
@@ -405,7 +406,7 @@ class AlphaLadder(MechanismLadder):
             if relaxed is None:
                 break
             bound = max(bound, relaxed.bound)
-            # Where the best of the polytope leaves the region the next one is tangent.
+            # The next polytope is tangent where the best mechanism of this one leaves the region.
             now = relaxed.posteriors(types.n).toarray()
             beyond = now[~types.holds(now, slack=_PROVED)]
             if not len(beyond) or (mixture is not None and mixture.loss - bound <= _PROVED * self.whole):
@@ -430,7 +431,7 @@ def _round(types: AlphaRegion, limits: Limits) -> Mixture | None:
 
 
 def _fewer(mixture: Mixture, most: int) -> Mixture:
-    """At most as many outputs as values: surplus ones, the least likely, are merged; that breaks no bound."""
+    """At most as many outputs as values: the least likely ones beyond that are merged, which breaks no bound."""
     totals = mixture.totals
     if len(totals) <= most:
         return mixture
@@ -442,7 +443,7 @@ def _fewer(mixture: Mixture, most: int) -> Mixture:
 
 
 def _with_rest(mixture: Mixture, region: Region, trace: float) -> Mixture | None:
-    """The mechanism less a trace; what is left of every value is one more output, with all that is out of bounds."""
+    """The mechanism less a trace; what is left of every value joins all that is out of bounds in one more output."""
     masses = mixture.masses * (1 - trace)
     rest = region.marginal - sums(mixture.values, masses, region.n)
     if (rest < 0).any():
@@ -456,7 +457,7 @@ def _with_rest(mixture: Mixture, region: Region, trace: float) -> Mixture | None
 
 
 def _excess(mixture: Mixture, region: Region) -> Vector:
-    """By which factor each output passes its bounds."""
+    """The factor by which each output exceeds its bounds."""
     n_outputs = len(mixture.totals)
     cells = [sums(mixture.outputs, mixture.masses * row[mixture.values], n_outputs) for row in region.lifts]
     return region.sums_excess(np.array(cells).reshape(-1, n_outputs), mixture.totals)

@@ -2,9 +2,9 @@
 
 The linear program over the outputs so far gives every value a price. All pairs of values are priced at once (`small`);
 outputs of more values that pay are looked for from many risky values at once (`simplex`). Two things make that converge
-in few rounds. A value may stay uncovered at a fee, which rises where it is paid: without it the first prices, of groups
-that no other output can take part in, say nothing. And every search sees the other values a little dearer, each by
-chance: else all would ask for the same few.
+in few rounds. A value may stay uncovered at a fee, which rises where it is paid: without fees the first prices, those
+of groups that share no values with other outputs, would say nothing. And every search sees the other values as a little
+dearer, each at random: otherwise all would ask for the same few.
 """
 
 from __future__ import annotations
@@ -26,28 +26,29 @@ from tacit.lift.solvers.small import Trios, pairs_of
 
 # How often the entropy is replaced by its tangent, at the corner that the last one led to.
 _INNER: Final = 3
-# A value that a corner does not hold is taken to have this share: small, and in other searches not so small.
+# A value that a corner does not hold is assumed to have this share: small, and in every second round less so.
 _ABSENT: Final = (1e-7, 1e-2)
-# Probability that is dearer by chance: the mean, in nats.
+# By how much probability is made dearer at random: the mean, in nats.
 _NOISE: Final = 1.0
-# Fees: so many times what the value must lose at least, plus a little, but no less than a share of what it loses in its
-# group; and how they rise where they are paid, at first and later, by which factor and how much more.
+# Fees: this factor times what the value must lose at least, plus a little, but no less than a share of what it loses in
+# its group.
 _FEE: Final = (1.8, 0.05, 0.25)
 # With many rows groups are not so far from the best: the share is then larger.
 MANY_ROWS: Final = 8
 _MANY_ROWS_SHARE: Final = 0.5
+# How fees rise where they are paid: by this factor at first, by that one later, and by this much more.
 _RISE: Final = (1.4, 3.0, 0.05)
-# Later is after so many times the rounds; and by which factor rounds may be more while they pay or a fee is paid:
-# whoever pays one in the end goes back to the groups. And the largest fee, in nats.
+# "Later" is after this many times the rounds. Rounds may be extended by the other factor while they gain or a fee is
+# paid: a value that still pays one at the end goes back to the groups. And the largest fee, in nats.
 _GENTLE: Final = 2
 _LONGER: Final = 5
 _LARGEST_FEE: Final = 60.0
-# Fees from prices that were guessed: so many times as much, plus a little. Lifts and prices that guesses go by.
+# Fees from guessed prices: this factor times the price, plus a little. Limits of the lifts and prices used in guesses.
 _GUESSED: Final = (1.2, 0.3)
 _SMALLEST_LIFT: Final = 1e-2
 _LARGEST_PRICE: Final = 4.0
 _RIDGE: Final = 1e-3
-# The share of earlier prices in those that outputs are looked for at: they swing less.
+# The share of earlier prices in those used to look for outputs: they swing less.
 _EARLIER: Final = 0.5
 # A value is uncovered if more than this share of it is.
 _UNCOVERED: Final = 1e-9
@@ -58,15 +59,16 @@ _MOST_STARTS: Final = 40
 # With more inequalities than this a search takes longer, and there are fewer; outputs of three values are then looked
 # for from every risky value.
 _MANY_INEQUALITIES: Final = 30
-# The fewest values among which three are looked for.
+# Outputs of three values are looked for only among more values than this.
 _FEWEST: Final = 20
-# So many times more searches start from a value that pays a fee.
+# This many times more searches start from a value that pays a fee.
 _PAYING: Final = 10.0
-# Of more values no pairs are looked for: there would be a table of all. Numbers that a batch of searches may hold.
+# With more values no pairs are looked for: the table of all of them would be too large. Numbers that a batch of
+# searches may hold.
 _MOST_PAIRED: Final = 4_000
 _LARGEST_BATCH: Final = 2_000_000
-# Rounds that gain less than this share of the loss, twice, when no fee is paid, are the last ones; and beyond the
-# rounds of the budget those that gain less than the other.
+# The search ends when, with no fee paid, two rounds gain less than this share of the loss; beyond the rounds of the
+# budget, when one gains less than the other share.
 _STALLED: Final = 2e-3
 _WORTH: Final = 1.5e-2
 
@@ -79,10 +81,10 @@ def solve_many(
     learned: LearnedPrices | None = None,
     teaches: LearnedPrices | None = None,
 ) -> Mixture | None:
-    """A mechanism no worse than the groups; the more rounds the better. Nothing is proved of it.
+    """A mechanism no worse than the groups; the more rounds the better. Nothing is proved about it.
 
-    What is ``learned`` of the prices of values like these saves rounds; ``teaches`` takes in those of these values.
-    None if the solver fails.
+    ``learned`` holds prices learned from similar values, which save rounds; ``teaches`` takes in the prices of these
+    values. None if the solver fails.
     """
     risky = np.flatnonzero(~region.safe)
     least = -np.log(np.clip(reaches(region), 1e-300, 1.0))
@@ -106,7 +108,7 @@ def solve_many(
         prices = _EARLIER * prices + (1 - _EARLIER) * now.prices
         gained = before - now.cost
         stalled = stalled + 1 if gained < _STALLED * now.cost else 0
-        # What was found while fees were paid says nothing of what is still to be found.
+        # What was found while fees were paid says nothing about what is still to be found.
         before = np.inf if paid.any() else now.cost
         over = step >= budget.rounds and gained < _WORTH * now.cost
         if step >= _LONGER * budget.rounds or (not paid.any() and (over or stalled > 1)):
@@ -116,15 +118,15 @@ def solve_many(
         master.charge(fees)
         master.add(*best_pairs(pairs, pairs.reduced(now.prices), region.n, limit=-region.pays, partners=_MORE_PARTNERS))
         gains = (prices - least) * np.where(paid, _PAYING, 1.0)
-        # Where much is uncovered pairs do not do, and more is worth its while; so it is before giving up.
+        # Where much is uncovered, pairs do not suffice and more searches are worthwhile; so they are before giving up.
         share = 1.0 if stalled else float(uncovered @ region.marginal) / float(region.marginal.sum())
         share = max(budget.starts, min(1.0, share)) * min(1.0, _MANY_INEQUALITIES / search.simplex.n_rows)
         starts = _starts(region, gains, share, search.rng)
-        found = search.paying(starts, prices, step)
-        master.add(_columns(found, region.n), found.costs)
+        corners = search.paying(starts, prices, step)
+        master.add(_columns(corners, region.n), corners.costs)
         if trios is not None:
-            found = trios.paying(np.concatenate([risky, starts]), prices)
-            master.add(_columns(found, region.n), found.costs)
+            corners = trios.paying(np.concatenate([risky, starts]), prices)
+            master.add(_columns(corners, region.n), corners.costs)
     if teaches is not None:
         teaches.learn(region, least, prices)
     master.close()
@@ -140,19 +142,19 @@ def _first_fees(region: Region, groups: Labels, least: Vector) -> Vector:
 
 
 class LearnedPrices:
-    """What values cost in the programs so far, as a sum of what their lifts say: a guess for others."""
+    """A linear model of what values cost in the programs so far, from their lifts: a guess for others."""
 
     def __init__(self) -> None:
         self.square, self.product = np.zeros((0, 0)), np.zeros(0)
 
     @staticmethod
     def _facts(region: Region, least: Vector) -> Matrix:
-        """Of every value: how far it must share at least, and each lift below 1 and above."""
+        """For every value: what it must lose at least, and each lift below 1 and above."""
         lifts = np.log(np.maximum(region.lifts, _SMALLEST_LIFT))
         return np.vstack([np.ones(region.n), least, least**2, np.minimum(lifts, 0.0), np.maximum(lifts, 0.0)])
 
     def learn(self, region: Region, least: Vector, prices: Vector) -> None:
-        """Learn the prices of some values, and nothing else."""
+        """Learn the prices of these values, forgetting all others."""
         facts = self._facts(region, least)
         self.square, self.product = facts @ facts.T, facts @ np.clip(prices, 0.0, _LARGEST_PRICE)
 
@@ -165,13 +167,13 @@ class LearnedPrices:
         self.product = other.product if first else self.product + other.product
 
     def guess(self, region: Region, least: Vector) -> Vector | None:
-        """What these values may cost, at least what they must; None if nothing was learned."""
+        """What these values may cost, never less than they must; None if nothing was learned."""
         if not len(self.product):
             return None
-        # A little of a ridge, so that facts that say the same do no harm.
+        # A small ridge, so that facts that say the same do no harm.
         square = self.square + _RIDGE * np.eye(len(self.product))
-        found = np.linalg.solve(square, self.product) @ self._facts(region, least)
-        return np.maximum(found, least)
+        prices = np.linalg.solve(square, self.product) @ self._facts(region, least)
+        return np.maximum(prices, least)
 
 
 def _first_outputs(region: Region, groups: Labels) -> tuple[csr_array, Vector]:
@@ -195,9 +197,9 @@ def _columns(corners: Corners, n: int) -> csr_array:
 
 
 def _starts(region: Region, gains: Vector, share: float, rng: np.random.Generator) -> Labels:
-    """The risky values that searches start from, a share of them all: half by chance, half where there is most to gain.
+    """The risky values that searches start from, a share of all: half spread evenly, half where there is most to gain.
 
-    A frequent value needs many outputs, since each holds but little that covers it.
+    A frequent value needs many outputs, since each holds only little that covers it.
     """
     gains = np.where(region.safe, 0.0, np.maximum(gains, 0.0) * region.marginal)
     chances = (gains / max(gains.sum(), 1e-300) + ~region.safe / max((~region.safe).sum(), 1)) / 2
@@ -206,7 +208,7 @@ def _starts(region: Region, gains: Vector, share: float, rng: np.random.Generato
 
 
 class _OutputSearch:
-    """Looks for outputs that pay; the same ones each time it is asked the same."""
+    """Looks for outputs that pay; the same sequence of questions gets the same answers."""
 
     def __init__(self, region: Region, rng: np.random.Generator) -> None:
         self.region, self.rng = region, rng

@@ -15,7 +15,7 @@ from tacit.lift.measures import p_log_p
 _NOTHING = 1e-11
 # Up to this size a dense solver is fast enough.
 _SMALL = 200
-# One thread, and no reductions, which would forget where it was.
+# One thread, and no presolve, which would lose the solver's place.
 _OPTIONS: dict[str, Any] = {
     "output_flag": False,
     "threads": 1,
@@ -40,7 +40,7 @@ def entropies(columns: Matrix) -> Vector:
 
 
 def entropies_of(columns: csr_array) -> Vector:
-    """The same of a sparse table."""
+    """The same for a sparse table."""
     rows = np.repeat(np.arange(columns.shape[0]), np.diff(columns.indptr))
     return sums(rows, -p_log_p(columns.data), columns.shape[0])
 
@@ -70,9 +70,9 @@ def weigh(columns: Any, costs: Vector, marginal: Vector, *, polish: bool = True)
 
 
 class Master:
-    """The same program as outputs are added to it: it goes on from where it was.
+    """The same program, to which outputs can be added: it continues from where it was.
 
-    Beside the outputs every value may stay uncovered, at a fee.
+    In addition to the outputs, every value may stay uncovered, at a fee.
     """
 
     def __init__(self, marginal: Vector, fees: Vector) -> None:
@@ -106,7 +106,7 @@ class Master:
         )
 
     def add(self, columns: csr_array, costs: Vector) -> None:
-        """Put outputs (outputs x released) beside those so far."""
+        """Add outputs (outputs x released) to those so far."""
         if not len(costs):
             return
         table = csr_array(columns, copy=True)
@@ -118,7 +118,7 @@ class Master:
         self.costs, self.scales = np.append(self.costs, costs), np.append(self.scales, scales)
 
     def charge(self, fees: Vector) -> None:
-        """Other fees."""
+        """Change the fees."""
         n = len(fees)
         self.fees = fees
         self.highs.changeColsCost(n, np.arange(n, dtype=np.int32), self._scaled(fees, 1 / self.marginal))
@@ -137,15 +137,15 @@ class Master:
             return None
         answer = self.highs.getSolution()
         n = len(self.marginal)
-        found = np.maximum(np.asarray(answer.col_value), 0.0)
-        weights, uncovered = found[n:] / self.scales, found[:n]
+        levels = np.maximum(np.asarray(answer.col_value), 0.0)
+        weights, uncovered = levels[n:] / self.scales, levels[:n]
         prices = np.asarray(answer.row_dual) * self.unit / self.marginal
         cost = float(self.costs @ weights + self.fees * self.marginal @ uncovered)
         return Weights(weights, cost, prices), uncovered
 
 
 def nearest_paying(columns: Any, costs: Vector, prices: Vector, most: int, *, always: Labels | None = None) -> Labels:
-    """The columns that pay, or come nearest to it, at most so many; those of ``always`` are among them."""
+    """The columns that pay, or come nearest to it, at most ``most``; those of ``always`` are among them."""
     short = costs - columns @ prices
     if always is not None:
         short[always] = -np.inf
@@ -153,7 +153,7 @@ def nearest_paying(columns: Any, costs: Vector, prices: Vector, most: int, *, al
 
 
 def _polished(table: csc_array, weights: Vector) -> Vector:
-    """The same basic solution, solved again to the last digit; the one given if that fails."""
+    """The same basic solution, solved again to the last digit; the original one if that fails."""
     from scipy.sparse.linalg import lsqr
 
     used = np.flatnonzero(weights > _NOTHING)

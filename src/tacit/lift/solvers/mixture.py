@@ -1,4 +1,4 @@
-"""Mechanisms as flows: how much of every released value goes to every output, and the channel that makes of it."""
+"""Mechanisms as flows: how much of every released value goes to every output, and the channel this gives."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Mixture:
 
     @classmethod
     def side_by_side(cls, parts: Sequence[Mixture]) -> Mixture:
-        """The outputs of all parts; those of one and the same value alone are one."""
+        """The outputs of all parts; outputs that hold nothing but the same single value become one."""
         starts = np.cumsum([0, *(int(part.outputs.max()) + 1 for part in parts)])
         values = np.concatenate([part.values for part in parts])
         outputs = np.concatenate([part.outputs + first for part, first in zip(parts, starts, strict=False)])
@@ -93,7 +93,7 @@ class Mixture:
         order = np.lexsort((self.outputs, self.values))
         kinds, outputs, masses = self.values[order], self.outputs[order], self.masses[order]
         members = np.argsort(labels, kind="stable")
-        # One ruler for all types, each a stretch of it; what flows out is stretched to what there is.
+        # One ruler for all types, each a stretch of it; flows are scaled to the mass there is.
         ends = np.cumsum(marginal[members])
         totals = np.bincount(labels, marginal)
         lengths = masses * (totals / np.bincount(kinds, masses, len(totals)))[kinds]
@@ -117,7 +117,7 @@ class Mixture:
         middle = cuts[1][piece] + shares[piece] / 2
         at = starts[flow] + middle * lengths[flow]
         values = members[np.minimum(np.searchsorted(ends, at), len(ends) - 1)]
-        # Of the lengths themselves: differences on the ruler have lost the last digits of small flows.
+        # From the lengths themselves: differences on the ruler have lost the last digits of small flows.
         return self._flowing(values, piece, shares[piece] * lengths[flow], self.bound)
 
 
@@ -151,7 +151,7 @@ class MixtureChannel(CompactChannel):
     epsilon, epsilon_low, epsilon_high : float
         What was asked.
     order : float or None
-        The order of alpha-lift, where epsilon bounds that; both sides are then without a bound.
+        The order of alpha-lift, where epsilon bounds that; then neither side of the log-lift has a bound.
     attained : float
         Largest abs(log-lift) of the release, computed on the output joint; with an order, the logarithm of its largest
         alpha-lift. It is at most what was asked.
@@ -168,7 +168,7 @@ class MixtureChannel(CompactChannel):
     proof : str
         ``exact`` if nmil and its bound meet to 1e-6, else ``gap``.
     kept_share : float
-        Share of the records whose value is released as it was.
+        Share of the records whose value is released unchanged.
     """
 
     sparse: csr_array

@@ -1,4 +1,4 @@
-"""What an output of a mechanism may say of the released value: the region of posteriors that keep every secret's bound.
+"""What an output of a mechanism may say about the released value: the posteriors that keep every secret's bound.
 
 A mechanism releases the output y with probability w_y, and whoever sees it believes q_y(x) = P(x | y). It keeps the
 bounds if and only if every q_y lies in the region {q : low <= sum_x lift(s, x) q_x <= high for all s}, and the q_y
@@ -20,7 +20,7 @@ from tacit.lift.tolerances import LARGEST_EXPONENT, MARGIN, TOLERANCE
 
 # Bounds closer together than this leave no room for a margin: they ask for independence.
 _NO_ROOM = 1e-9
-# Lifts that agree in all but so many of the last bits differ by rounding.
+# Lifts that agree in all but this many of the last bits differ only by rounding.
 _ROUNDING_BITS = 12
 
 
@@ -91,7 +91,7 @@ class Region:
         return replace(self, low=self.low * (1 + MARGIN), high=self.high * (1 - MARGIN))
 
     def tighter(self, share: float) -> Region:
-        """The same with a share of the room on each side, in logarithms: whatever is within it is within this."""
+        """The same with a share of the room on each side, in logarithms: whatever is within it is within this one."""
         return replace(self, low=self.low**share, high=self.high**share)
 
     @property
@@ -100,7 +100,7 @@ class Region:
         return bool((self.high <= self.low * (1 + _NO_ROOM)).any())
 
     def excess(self, lifts: Matrix) -> Vector:
-        """By which factor outputs with these lifts (columns) pass their bounds; at most 1 if they do not."""
+        """The factor by which outputs with these lifts (columns) exceed their bounds; at most 1 if they do not."""
         if not len(lifts):
             return np.zeros(lifts.shape[1])
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -135,26 +135,26 @@ class Region:
         return np.where(impossible, 1.0, lower), np.where(impossible, 0.0, upper)
 
     def cuts(self, q: Vector) -> Matrix:
-        """Further rows, at most 1 within the region, that a posterior breaks; a polytope has had all of its rows."""
+        """Further rows, at most 1 within the region, that a posterior breaks; none: a polytope has all its rows."""
         return np.zeros((0, len(q)))
 
     def beyond(self, q: Vector) -> float:
-        """By which factor a corner of all rows so far passes the bounds: it does not, if there are no further rows."""
+        """The factor by which a corner of all rows so far exceeds the bounds: 1, since there are no further rows."""
         return 1.0
 
     def pulled(self, q: Vector) -> Vector:
-        """A corner of the rows so far, brought within bounds; it is, where there are no further rows."""
+        """A corner of the rows so far, brought within bounds; here it already is, since there are no further rows."""
         return q
 
     def take(self, values: Labels) -> Region:
-        """The region of some of the values alone, with their frequencies among all."""
+        """The region of only some of the values, with their frequencies among all."""
         return replace(self, marginal=self.marginal[values], lifts=self.lifts[:, values])
 
     def types(self) -> tuple[Labels, Region]:
         """Group values with the same lifts up to rounding; a mechanism may treat them as one substance.
 
         An output never gains from mixing two values of one type, and what it costs does not depend on which of
-        them it holds, so that the best mechanism follows from the best one on types.
+        them it holds, so the best mechanism follows from the best one on types.
         """
         labels = self._same_lifts()
         n_types = int(labels.max()) + 1

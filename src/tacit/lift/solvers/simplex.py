@@ -1,7 +1,7 @@
 """Many small linear programs over one region at once: the cheapest corner for each of many costs.
 
-A region of few rows and many values has corners of few values, so that each program has a small basis. All of them take
-their next step together, as arrays: that is what makes hundreds of them as quick as a few one by one.
+A region of few rows and many values has corners of few values, so each program has a small basis. All of them take
+their next step together, as arrays, which makes hundreds of them as quick as a few solved one by one.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from tacit.lift.joint import Labels, Mask, Matrix, Vector
 from tacit.lift.solvers.master import entropies
 from tacit.lift.solvers.region import Region
 
-# A column that gains less than this, in nats, is not worth a step; entries smaller than the other are no pivot.
+# A column that gains less than the first, in nats, is not worth a step; an entry below the second cannot be a pivot.
 _GAINS: Final = 1e-9
 _PIVOT: Final = 1e-9
-# What a draw of any value costs, in nats: dearer than all that a corner may cost, so that it is given up first.
+# What a draw of any value costs, in nats: more than any corner may cost, so that it is given up first.
 _DEAR: Final = 1e4
-# Steps for every row; a program that has not ended by then still has a corner, if not the cheapest.
+# Steps per row; a program that has not ended by then still has a corner, if not the cheapest.
 _STEPS_A_ROW: Final = 8
-# Shares this small are none; corners off by more than the other are no corners; and how often they are made more exact.
+# Shares up to the first count as 0; corners off by more than the second are rejected; and how often they are refined.
 _NOTHING: Final = 1e-12
 _ROUNDING: Final = 1e-10
 _REFINED: Final = 2
@@ -104,7 +104,7 @@ class Simplex:
         return self._corners(state)
 
     def multipliers(self, costs: Matrix) -> Matrix:
-        """What a little more of each bound would save in every program, where it ended: none is negative."""
+        """What relaxing each bound a little would save in every program, where it ended: never negative."""
         state = self.begin(len(costs))
         self.cheapest(costs, state)
         costs = np.column_stack([costs, np.full(len(costs), _DEAR)])
@@ -118,7 +118,7 @@ class Simplex:
 
     def _step(self, costs: Matrix, state: State, going: Labels) -> Labels:
         """One pivot in all programs that go on; returns those that still do."""
-        # Copies are what takes time here: while all go on there are none.
+        # Copies are what takes time here: while all programs go on there are none.
         every = len(going) == len(state.basis)
         inverse = state.inverse if every else state.inverse[going]
         now, paid = (state.basis, costs) if every else (state.basis[going], costs[going])

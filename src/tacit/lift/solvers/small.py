@@ -1,10 +1,10 @@
-"""Outputs of two, three or four values under many rows: to each value, what best makes up for what it breaks.
+"""Outputs of two, three or four values under many rows: for each value, what best makes up for the rows it breaks.
 
 All pairs are found at once. With many rows hardly any two values make an output within bounds, and a corner found by
-linear programs holds many values and takes long to find. Three often do: a value and one that makes up for what it
-breaks, in one of a few proportions, then a third that makes up for what both break, with as much of the two as the
-bounds allow. Where no third one does, a fourth is looked for. A value is scored by what it adds to the broken rows,
-each weighed by how far it is broken, which for all values at once is one product of matrices.
+linear programs holds many values and takes long to find. Three values often suffice: a value and one that makes up for
+what it breaks, in one of a few proportions, then a third that makes up for what both break, with as much of the two as
+the bounds allow. Where no third value suffices, a fourth is looked for. A value is scored by what it adds to the broken
+rows, each weighed by how far it is broken, which for all values at once is one product of matrices.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from tacit.lift.solvers.simplex import Corners
 _PARTNERS: Final = 6
 _THIRDS: Final = 6
 _FOURTHS: Final = 4
-# Shares of the start beside its partner, and of the three where none is within bounds.
+# Shares of the start in a pair with its partner, and of the first two values where no third brings them within bounds.
 _SHARES: Final = (0.5, 0.6, 0.67, 0.75)
 _OF_THREE: Final = 0.8
-# How far a price of one nat makes up for a row that is broken, and how much chance there is in the choice of partners.
+# How far a price of one nat makes up for a broken row, and how much randomness there is in the choice of partners.
 _WORTH: Final = 0.15
 _CHANCE: Final = 0.15
 # Outputs kept of each start, and numbers that a batch may hold.
@@ -40,10 +40,10 @@ def pairs_of(region: Region, outer: Labels) -> Side:
     most = np.ones((region.n, region.n))
     for row, top in zip(rows, tops, strict=True):
         over = np.flatnonzero(row > top)
-        # Values that break the same row never mend each other.
+        # Values that break the same row never make up for each other.
         room = np.maximum(top - row, 0.0)
         most[over] = np.minimum(most[over], room / (room + (row[over] - top)[:, None]))
-    # A mixture is within bounds if it has no more of either than the other allows.
+    # A mixture is within bounds if it has no more of each value than the other allows.
     shares = most[outer]
     shares = np.where((shares + most[:, outer].T >= 1) & (shares > 0) & (shares < 1), shares, np.nan)
     costs = -p_log_p(np.nan_to_num(shares, nan=1.0)) - p_log_p(np.nan_to_num(1 - shares, nan=1.0))
@@ -78,7 +78,7 @@ class Trios:
         own = self.rng.choice(_SHARES, len(start))
         shares = np.column_stack([own, 1 - own])
         third, of, within = self._extended(values, shares, prices, _THIRDS)
-        # Where no third one will do, a fourth is added to the best of them.
+        # Where no third value suffices, a fourth is added to the best of them.
         done = np.zeros(len(values), dtype=np.bool_)
         done[of[within]] = True
         first = np.flatnonzero(~done) * (len(of) // max(1, len(values)))
@@ -91,7 +91,7 @@ class Trios:
         return self._best(Corners(values, shares), starts_of, prices)
 
     def _makes_up(self, levels: Matrix, holds: Labels, prices: Vector, most: int, *, chance: float = 0.0) -> Labels:
-        """For mixtures (mixtures x rows) the values that make up best for what they break, other than those held."""
+        """For mixtures (mixtures x rows) the values that best make up for what they break, other than those held."""
         broken = np.maximum(levels - self.tops, 0.0)
         broken /= np.maximum(broken.sum(axis=1, keepdims=True), 1e-300)
         scores = broken @ self.rows - _WORTH * prices
@@ -122,7 +122,7 @@ class Trios:
         return corners, of, within
 
     def _best(self, corners: Corners, starts: Labels, prices: Vector) -> Corners:
-        """Of each start the outputs that pay most, if they pay."""
+        """The outputs of each start that pay most, if they pay."""
         pays = corners.costs - corners.worth(prices)
         order = np.lexsort((pays, starts))
         order = order[pays[order] < -self.region.pays]

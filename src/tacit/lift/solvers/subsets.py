@@ -8,7 +8,7 @@ from tacit.lift.joint import Labels, Mask, Matrix, Vector, sums as add_up
 from tacit.lift.solvers.region import Region
 from tacit.lift.tolerances import TOLERANCE
 
-# Candidates that a group is completed from; larger pools are dealt out into so many at a time.
+# Size of the small pools from which groups are completed, into which larger pools are dealt out.
 _POOL = 48
 # Up to this many values one pool holds all.
 _ONE_POOL = 600
@@ -23,8 +23,8 @@ def merge_subsets(region: Region, merged: Mask, *, one_pool: int = _ONE_POOL) ->
 
     Guarantees
     ----------
-    If the set as one is within bounds, or all values are, every group of the result is; and it loses no more than
-    merging the set as one.
+    If the set merged into one is within bounds, or all values are, every group of the result is; and it loses no more
+    than merging the set into one.
     """
     labels = np.arange(region.n)
     members = np.flatnonzero(merged)
@@ -41,7 +41,7 @@ def merge_subsets(region: Region, merged: Mask, *, one_pool: int = _ONE_POOL) ->
         masses = add_up(step, masses, n_groups)
         if done.all() or n_groups == 1:
             break
-        # What could not be completed goes to another round; the last one has a single pool of everything.
+        # Groups that could not be completed go to another round; the last one has a single pool of everything.
         if n_groups <= one_pool or (~done).sum() <= 1 or n_groups == len(step):
             groups = _absorb(region, cells, masses, done)[groups]
             break
@@ -52,7 +52,7 @@ def merge_subsets(region: Region, merged: Mask, *, one_pool: int = _ONE_POOL) ->
 
 
 def covered_groups(region: Region, *, one_pool: int = _ONE_POOL) -> Labels:
-    """Groups within bounds of the values that are not, with others that hide them."""
+    """Groups, each within bounds, of the values that are not, together with others that hide them."""
     return merge_subsets(region, cover_set(region, ~region.safe), one_pool=one_pool)
 
 
@@ -90,7 +90,7 @@ def _complete(region: Region, cells: Matrix, masses: Vector, pools: Labels) -> t
         if going.any():
             joined = weight[going] + mass[going, None]
             excess = _excess(region, table[:, going] + sums[:, going, None], joined)
-            # Within bounds the lightest will do; outside them the one that comes closest.
+            # Within bounds, take the lightest; outside, the one that comes closest.
             good = np.where(excess <= 1 + TOLERANCE, weight[going] - 2.0, excess)
             scores[going] = np.where(free[going], good, np.inf)
         chosen = np.argmin(scores, axis=1)
@@ -118,7 +118,7 @@ def _complete(region: Region, cells: Matrix, masses: Vector, pools: Labels) -> t
 def _excess(region: Region, cells: Matrix, masses: Matrix) -> Matrix:
     shape = masses.shape
     excess = region.sums_excess(cells.reshape(len(cells), -1), masses.ravel()).reshape(shape)
-    # A secret ruled out is infinitely far out of bounds, but still a value to be taken in.
+    # A value that rules a secret out is infinitely far out of bounds, but can still be taken in.
     return np.asarray(np.minimum(excess, 1e300))
 
 
@@ -140,7 +140,7 @@ def cover_set(region: Region, merged: Mask, *, most: int = 400) -> Mask:
 
 
 def _grown(region: Region, cells: Matrix, masses: Vector, merged: Mask, *, most: int, light: bool) -> Mask:
-    """The set with others added until it is within bounds as one, or all after so many steps.
+    """The set with others added until it is within bounds as one; all values after ``most`` steps.
 
     Each step takes the one that comes closest to the bounds; with ``light``, the lightest of those that come within.
     """

@@ -16,7 +16,7 @@ from tacit.lift.solvers.master import entropies, weigh
 from tacit.lift.solvers.mixture import Mixture
 from tacit.lift.solvers.region import Region
 
-# Corners are kept if they lie in the region to this; it is the rounding of the small systems that give them.
+# Corners are kept if they lie in the region to this precision: the rounding of the small systems that give them.
 _ROUNDING = 1e-9
 _SINGULAR = 1e-11
 

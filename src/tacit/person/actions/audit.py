@@ -64,7 +64,7 @@ def person_audit(
         return known
     from tacit.person import inquiry as inquiring
 
-    inquiry = inquiring.opened(case, adversary=adversary, progress=progress)
+    inquiry = inquiring.opened(case, adversary=named, progress=progress)
     answer = _answer(inquiry, fail_above, show_values=show_values, watch=watch)
     if path is not None and inquiry.index is not None:
         inquiry.index.keep_answer(answer, asked, inquiry.case.files)

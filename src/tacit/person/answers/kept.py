@@ -26,7 +26,7 @@ FOLDER = ".tacit"
 
 def answer_file(asked: object) -> str:
     """The file name of the answer to a question."""
-    return f"answer-{_digest(json.dumps(asked, sort_keys=True))[:32]}"
+    return f"answer-{_digest(json.dumps(asked, sort_keys=True, default=repr))[:32]}"
 
 
 def kept_answer(case: Path, asked: object, kind: type[Answer]) -> Answer | None:
@@ -52,7 +52,11 @@ def written_answer(answer: Any, files: Mapping[Path, object]) -> str | None:
 
     None if it could not be read back unchanged.
     """
-    said = json.dumps(asdict(answer))
+    try:
+        said = json.dumps(asdict(answer))
+    except TypeError:
+        # JSON cannot write a numpy number, such as one that was passed as a limit.
+        return None
     if _read(type(answer), json.loads(said)) != answer:
         return None
     named = {str(path.absolute()): stamp for path, stamp in files.items()}
@@ -62,10 +66,15 @@ def written_answer(answer: Any, files: Mapping[Path, object]) -> str | None:
 def seen(path: Path) -> list[int]:
     """Which file a path leads to, how long it is, and when it was last written to or renamed.
 
-    SQLite writes changes into a second file and leaves the database unchanged, so that file is included.
+    Databases write changes into a second file and stay unchanged themselves, so that file is included.
     """
-    waiting = path.with_name(f"{path.name}-wal")
-    return [part for one in (path, waiting) if one is path or one.exists() for part in _stamp(one.stat())]
+    return [part for one in (path, *waiting(path)) for part in _stamp(one.stat())]
+
+
+def waiting(path: Path) -> list[Path]:
+    """The files next to a database, SQLite's or DuckDB's, in which changes wait for it."""
+    beside = (path.with_name(f"{path.name}{ending}") for ending in ("-wal", ".wal"))
+    return [one for one in beside if one.exists()]
 
 
 def _stamp(found: os.stat_result) -> list[int]:

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from tacit.errors import DataError, SourceError, TacitError
-from tacit.loading import checked_path
+from tacit.loading import checked_path, is_fenced
 from tacit.person.answers.kept import seen
 from tacit.person.case.nodes import composed, is_null, line_of
 from tacit.person.model.records import Reference
@@ -235,7 +235,8 @@ class CaseReader:
         try:
             checked_path(path)
         except SourceError:
-            self.wrong(node, f"{what} is no path: it is too long, or holds what no path can")
+            odd = "is no path: it is too long, or holds what no path can"
+            self.wrong(node, f"{what} {'is outside the folder that may be read, or no path' if is_fenced() else odd}")
             return None
         # A table of a database is named with two colons, as everywhere in Tacit.
         whole = path if path.exists() or "::" not in name else self.path.parent / name.rsplit("::", 1)[0]

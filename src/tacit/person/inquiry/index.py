@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tacit import __version__
 from tacit.errors import TacitError
-from tacit.person.answers.kept import FOLDER, answer_file, written_answer
+from tacit.person.answers.kept import FOLDER, answer_file, waiting, written_answer
 from tacit.person.case.model import Case
 from tacit.person.case.tables import COLUMNS, columns_seen
 from tacit.person.link.attributes import IntArray
@@ -206,14 +206,14 @@ class CaseIndex:
 
 def case_index(case: Case) -> CaseIndex | None:
     """The index of a case; None if the case turns it off, if not all its sources are files that show when they changed
-    (a SQLite database with changes in a second file does not), or if the normal form of a label has no name."""
+    (a database with changes in a second file does not), or if the normal form of a label has no name."""
     described = _described(case.labels)
     if not case.index or described is None:
         return None
     stamps = []
     for source in case.sources:
         path = source.path if source.path.exists() else Path(str(source.path).rsplit("::", 1)[0])
-        if not path.is_file() or path.with_name(f"{path.name}-wal").exists():
+        if not path.is_file() or waiting(path):
             return None
         # The same file, by whatever path the case was opened.
         stamps.append([repr(replace(source, path=source.path.resolve())), stamp_of(path)])

@@ -1,1 +1,1 @@
-"""What several releases of the same people say together."""
+"""What several releases about the same people say together."""

@@ -1,8 +1,8 @@
-"""The ledger: one private file of the owner that composes the leakage of several releases of the same people.
+"""The ledger: the owner's private file that composes the leakage of several releases about the same people.
 
-What releases say together does not follow from what each says alone (see ``tacit.lift.proofs.composition``). Where all
-were made from the very same table their joint is counted, exactly; elsewhere nothing but the share of the rarest value
-bounds it, unless they are of different people, and then the worst of them does.
+What releases say together does not follow from what each says alone (see ``tacit.lift.proofs.composition``). If all
+were made from the very same table, their joint is counted, exactly. Otherwise only the share of the rarest value bounds
+it, unless the releases are about different people: then the worst of them does.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from tacit.release.ledger.together import MOST_CELLS, Secret, Together
 from tacit.requests import Ledgered, Making
 from tacit.tables.table import Table
 
-# What was attained is recomputed from the same table with other sums; more than this apart, it is not the same table.
+# What was attained is recomputed from the same table with other sums: if it differs by more, the table is another one.
 AGREEMENT = 1e-5
 
 
 @dataclass(frozen=True)
 class Ledger:
-    """What was asked of a ledger, if one was asked for: its file, whose releases it holds, and a budget."""
+    """What was asked for: the ledger's file, if any, whether the release is about the same people, and a budget."""
 
     path: Path | None
     relation: People
@@ -46,7 +46,7 @@ class Ledger:
 
     @classmethod
     def asked(cls, ledgered: Ledgered, making: Making, *, out: Path) -> Ledger:
-        """Refuse at once what could not be composed in the end."""
+        """Refuse at the start whatever could not be composed in the end."""
         path, budget = ledgered.ledger, ledgered.budget
         relation: People = "same people" if ledgered.people == "same" else "other people"
         if path is None:
@@ -71,12 +71,12 @@ class Ledger:
 
     @contextmanager
     def page(self, draft: Entry | None, table: Table) -> Iterator[LedgerPage]:
-        """The place in the ledger of a planned release of ``table``, which nobody else may write to meanwhile.
+        """The place of a planned release of ``table`` in the ledger; nobody else may write to the ledger meanwhile.
 
         Raises
         ------
         NotCertifiedError
-            If all releases together would pass the budget, or nothing bounds what they say.
+            If all releases together would exceed the budget, or nothing bounds what they say.
         """
         if self.path is None or draft is None:
             yield LedgerPage()
@@ -100,7 +100,7 @@ def _refusal(template: str) -> ArgumentError:
 
 @dataclass(frozen=True)
 class LedgerPage:
-    """What a planned release and all those before it say together, and where that will be written; empty if nowhere."""
+    """What a planned release and all earlier ones say together, and where that will be written; empty if nowhere."""
 
     path: Path | None = None
     earlier: tuple[Entry, ...] = ()
@@ -110,13 +110,13 @@ class LedgerPage:
 
     @property
     def beta(self) -> float:
-        """The probability with which a proof from a sample may be false, of all releases added."""
+        """The probability that some proof from a sample is false: the sum over all releases."""
         entries = self.earlier if self.entry is None else (*self.earlier, self.entry)
         return min(sum(entry.beta for entry in entries), 1.0)
 
     @property
     def composition(self) -> LedgerComposition | None:
-        """What the certificate says of it."""
+        """What the certificate says about it."""
         if self.entry is None:
             return None
         return LedgerComposition(
@@ -131,17 +131,17 @@ class LedgerPage:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the owner should know of it."""
+        """What the owner should know about it."""
         return (*((self.sentence,) if self.sentence else ()), *not_in_place(self.earlier))
 
     def add(self, certificate: Certificate) -> None:
-        """Write the entry; before the release appears, because a release that is not in the ledger is forgotten."""
+        """Write the entry, before the release appears: a release that is not in the ledger would never be counted."""
         if self.path is not None and self.entry is not None:
             written = replace(self.entry, output_sha256=certificate.output.sha256)
             write_ledger(self.path, [*self.earlier, written])
 
     def withdraw(self) -> None:
-        """Take the entry back if its release never appeared; a process that was killed cannot, and then it stays."""
+        """Remove the entry if its release never appeared; if the process is killed, the entry stays."""
         if self.path is None or self.entry is None or len(read_ledger(self.path)) == len(self.earlier):
             return
         if read_ledger(self.path)[-1].output_sha256 != released_at(self.entry.release):
@@ -155,7 +155,7 @@ def _page(path: Path, earlier: tuple[Entry, ...], draft: Entry, table: Table) ->
     *others, own = groups
     same, why = _say_together(own, table)
     entry = replace(draft, together=same)
-    # Nobody is in two groups, so what is said of anyone is what the group's releases say together.
+    # Nobody is in two groups, so all that is said about a person is what the releases of one group say together.
     together: dict[Secret, SecretLeak] = {}
     for leak in (*same, *(leak for group in others for leak in group[-1].together)):
         together[leak.secret] = _worst(together.get(leak.secret), leak)
@@ -164,10 +164,10 @@ def _page(path: Path, earlier: tuple[Entry, ...], draft: Entry, table: Table) ->
 
 
 def _placed(groups: list[list[Entry]], entry: Entry) -> list[list[Entry]]:
-    """Releases in groups, nobody being in two; that of the new entry is the last.
+    """Releases in groups, such that nobody is in two; the group of the new entry comes last.
 
-    A release of the very same table is of the same people as that table's, whoever else is in the ledger. One of other
-    people is a group of its own. Any other may be of people of all groups, which makes them one.
+    A release of the very same table as an earlier one joins that one's group. A release about other people is a group
+    of its own. Any other release may be about people of all groups, which makes them one group.
     """
     home = next((group for group in groups if any(entry.original.is_that_of(other) for other in group)), None)
     if entry.relation == "other people":
@@ -185,7 +185,7 @@ def _placed(groups: list[list[Entry]], entry: Entry) -> list[list[Entry]]:
 
 
 def _worst(one: SecretLeak | None, other: SecretLeak) -> SecretLeak:
-    """What is known of a secret of people who are in one of two groups."""
+    """What is known about a secret of people who are in one of two groups."""
     if one is None:
         return other
     worst = compose_bounds([ReleaseBound(each.low, each.high) for each in (one, other)], relation="other people")
@@ -200,7 +200,7 @@ def _worst(one: SecretLeak | None, other: SecretLeak) -> SecretLeak:
 
 
 def _say_together(group: Sequence[Entry], table: Table) -> tuple[tuple[SecretLeak, ...], str]:
-    """What the releases of a group say of every secret that one of them was about; and why it could not be counted."""
+    """What the releases of a group say about each of their secrets; and why it could not be counted, if so."""
     *earlier, new = group
     if not earlier:
         return new.attained, ""
@@ -252,7 +252,7 @@ def _counted(
 
 
 def _recognise(entry: Entry, claimed: SecretLeak, ends: tuple[float, float] | None) -> None:
-    """What was attained must come out again of the same table; else an entry is not what it says."""
+    """What was attained must come out again from the same table; otherwise the entry is false."""
     if ends is None:
         return
     pairs = zip(ends, (claimed.low, claimed.high), strict=True)
@@ -264,7 +264,7 @@ def _recognise(entry: Entry, claimed: SecretLeak, ends: tuple[float, float] | No
 
 
 def _bounded(leak: SecretLeak, group: Sequence[Entry]) -> SecretLeak:
-    """What bounds a secret where the joint is not known: the share of its rarest value, and that on one side."""
+    """What bounds a secret where the joint is not known: the share of its rarest value, and only on one side."""
     alone = [entry.of(leak.secret) for entry in group]
     releases = [
         ReleaseBound(math.inf, math.inf) if each is None else ReleaseBound(each.low, each.high) for each in alone

@@ -1,4 +1,4 @@
-"""The file of a ledger: its entries, read and written whole, by one process at a time."""
+"""The ledger's file: its entries, read and written as a whole, by one process at a time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ People = Literal["same people", "other people"]
 
 @dataclass(frozen=True)
 class SecretLeak:
-    """What is known of a secret: every log-lift lies between ``-low`` and ``high`` nats.
+    """What is known about a secret: every log-lift lies between ``-low`` and ``high`` nats.
 
     ``one_sided`` if nobody bounded how much less likely a value may become; ``smallest_share`` is that of the rarest
     value; ``exact`` if both ends were counted.
@@ -56,7 +56,7 @@ class SecretLeak:
 
 @dataclass(frozen=True)
 class Original:
-    """The table that a release was made from; ``name`` tells tables of one database apart."""
+    """The table that a release was made from; ``name`` distinguishes tables of one database."""
 
     sha256: str | None
     name: str | None
@@ -75,10 +75,10 @@ class Original:
 
 @dataclass(frozen=True)
 class Entry:
-    """One release in the ledger: what it was made from and by which rules, and what it attains of its secrets.
+    """One release in the ledger: what it was made from and by which rules, and what it attains for its secrets.
 
-    ``together`` is what it and the earlier releases of the same people say together; ``beta`` the probability with
-    which its proof from a sample may be false, 0 if there is none.
+    ``together`` is what it and the earlier releases about the same people say together; ``beta`` the probability that
+    its proof from a sample is false, 0 if there is no such proof.
     """
 
     release: str
@@ -98,13 +98,13 @@ class Entry:
             raise ValueError("a release that is about no secret, or a beta that cannot be")
 
     def of(self, secret: Secret) -> SecretLeak | None:
-        """What the release attains of a secret, if it was about it."""
+        """What the release attains for a secret; None if it was not about it."""
         return next((leak for leak in self.attained if leak.secret == secret), None)
 
 
 @dataclass(frozen=True)
 class LedgerFile:
-    """A ledger as it is kept."""
+    """A ledger as stored."""
 
     entries: tuple[Entry, ...]
     format: Literal["tacit ledger"] = FORMAT
@@ -122,7 +122,7 @@ def read_ledger(path: Path) -> tuple[Entry, ...]:
     Raises
     ------
     SourceError
-        If the file cannot be read, is damaged or is no ledger. It is left as it is.
+        If the file cannot be read, is damaged or is not a ledger. It is left unchanged.
     """
     if not path.exists():
         return ()
@@ -143,7 +143,7 @@ def read_ledger(path: Path) -> tuple[Entry, ...]:
 
 
 def write_ledger(path: Path, entries: Sequence[Entry]) -> None:
-    """Write the whole ledger, for its owner alone.
+    """Write the whole ledger, readable only by its owner.
 
     Guarantees
     ----------
@@ -165,7 +165,7 @@ def released_at(place: str) -> str | None:
 
 
 def not_in_place(entries: Sequence[Entry]) -> list[str]:
-    """That releases are not where they were written: moved, or their run was killed before they appeared."""
+    """A note if releases are not where they were written: moved, or their run was killed before they appeared."""
     away = [entry.release for entry in entries if not Path(entry.release).exists()]
     if not away:
         return []
@@ -178,7 +178,7 @@ def not_in_place(entries: Sequence[Entry]) -> list[str]:
 
 @contextmanager
 def alone_with(path: Path) -> Iterator[None]:
-    """Within it, no other process reads or writes the ledger; the system lets go of the lock of one that was killed."""
+    """Within it, no other process reads or writes the ledger; the system releases the lock of a killed process."""
     import fcntl
 
     lock = path.with_name(f".{path.name}.lock")
@@ -189,7 +189,7 @@ def alone_with(path: Path) -> Iterator[None]:
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # The one before removed the file when it was done; a lock on a file without a name keeps nobody out.
+            # The previous holder may have removed the file; a lock on a file without a name keeps nobody out.
             if not os.path.samestat(os.fstat(descriptor), os.stat(lock)):
                 raise busy
         except (BlockingIOError, FileNotFoundError):

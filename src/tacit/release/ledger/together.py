@@ -1,4 +1,4 @@
-"""What several releases of one table say together, counted: each draws on its own, given the row it is made from."""
+"""What several releases of one table say together, counted: given a row, each release draws independently."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from tacit.tables.table import Table
 
 Codes = NDArray[np.int64]
 
-# Combinations that are counted, and cells of a joint that are built, at most: about a gigabyte.
+# The most combinations that are counted, and cells of a joint that are built: about a gigabyte.
 MOST_CELLS = 20_000_000
 
 
 @dataclass(frozen=True)
 class Secret:
-    """A column or a combination of columns, as it was cut: the same columns cut otherwise are another secret.
+    """A column or a combination of columns, as it was cut: the same columns cut differently are another secret.
 
-    With ``values`` these values of a column are the secret, and the rest of them is one.
+    With ``values``, these values of a column are the secret, and all others count as one.
     """
 
     columns: tuple[str, ...]
@@ -41,7 +41,7 @@ class Secret:
 
     @classmethod
     def of(cls, columns: Sequence[str], cuts: Iterable[Cut], values: Sequence[str] = ()) -> Secret:
-        """The secret that these columns are; in which order they were named is of no account."""
+        """The secret that these columns form, in whatever order they were named."""
         return cls(tuple(sorted(columns)), _cuts_of(columns, cuts), tuple(sorted(values)))
 
 
@@ -50,7 +50,7 @@ def _cuts_of(columns: Sequence[str], cuts: Iterable[Cut]) -> tuple[Cut, ...]:
 
 
 class Together:
-    """The joint of some secrets and what several releases of one table make of its rows.
+    """The joint of some secrets and the outputs of several releases of one table.
 
     Guarantees
     ----------
@@ -69,13 +69,13 @@ class Together:
         self.fits = min(records, prod(len(symbols) + 1 for _, symbols in self._tables)) <= MOST_CELLS
 
     def _shown(self, table: Table, rules: ReleaseRules) -> Table:
-        """The table as a release tells it: in its cells, or as its columns were cut."""
+        """The table as a release shows it: in its cells, or with its columns cut."""
         if rules.code is not None:
             return coded(table.select(rules.code.columns), rules.code)
         return self._view(table, rules.released, rules.cuts)
 
     def _view(self, table: Table, columns: Sequence[str], cuts: Iterable[Cut], values: tuple[str, ...] = ()) -> Table:
-        """The table as these columns of it were cut, or some values named; one object for each, which is read once."""
+        """The table with these columns cut, or some values named; each view is one object, so that it is read once."""
         wanted = _cuts_of(columns, cuts)
         if (wanted, values) not in self._views:
             made = cut(table, wanted)
@@ -98,11 +98,11 @@ class Together:
         columns, channels = [numbers[self.secrets.index(secret)]], []
         for place in places:
             classes, channel = self._channels[place]
-            # A value that is no symbol has the number -1, and the last row.
+            # A value that is not a symbol has the number -1, which indexes the last row.
             columns.append(classes[numbers[len(self.secrets) + place]])
             channels.append(channel)
         cells, mass = _summed(np.stack(columns, axis=1), records)
-        # Those that draw make the joint larger, so they wait until the others have been gone through.
+        # Releases that draw enlarge the joint, so they come after the others.
         for at in sorted(range(len(channels)), key=lambda at: int(np.diff(channels[at].indptr).max())):
             spread = _spread(cells, mass, at + 1, channels[at])
             if spread is None:
@@ -114,8 +114,8 @@ class Together:
 def outputs_by_value(rules: ReleaseRules) -> csr_array:
     """P(y | x) of a release: a row for each symbol and one for unseen values; the last output is missing.
 
-    All draws from one pool are one output: which of its values was drawn depends on nothing but the draw, so that
-    P(s, y1, ..., yk) is that of the pool times the probability of the draw, and the lift is the same for each.
+    All draws from one pool are one output: which of its values was drawn depends only on the draw, so P(s, y1, ..., yk)
+    is that of the pool times the probability of the draw, and the lift is the same for each.
     """
     treatment, size = rules.treatment, len(rules.symbols)
     gone = np.append(rules.symbols.all_missing, False)
@@ -133,7 +133,7 @@ def outputs_by_value(rules: ReleaseRules) -> csr_array:
 
 
 def _pooled(treatment: Merging, size: int) -> csr_array:
-    """The draws of a merging are merged values alone, so that all of them are one output."""
+    """A merging draws only merged values, so all of them are one output."""
     merged = np.append(treatment.merged, True)
     outputs = np.arange(size + 1)
     if treatment.replacement is None:
@@ -144,7 +144,7 @@ def _pooled(treatment: Merging, size: int) -> csr_array:
 
 
 def _grouped(channel: csr_array) -> tuple[Codes, csr_array]:
-    """Which class of values, all treated alike, each value is in, and the channel with a row for each class."""
+    """The class of each value, where a class is treated alike, and the channel with one row for each class."""
     lengths, starts = np.diff(channel.indptr), channel.indptr
     classes = np.zeros(len(lengths), dtype=np.int64)
     certain = lengths == 1
@@ -159,14 +159,14 @@ def _grouped(channel: csr_array) -> tuple[Codes, csr_array]:
 
 
 def _summed(cells: Codes, mass: Vector) -> tuple[Codes, Vector]:
-    """Equal cells as one."""
+    """Equal cells added up."""
     different, which = in_order(cells)
     summed: Vector = np.bincount(which, weights=mass, minlength=len(different)).astype(np.float64)
     return different, summed
 
 
 def _spread(cells: Codes, mass: Vector, column: int, channel: csr_array) -> tuple[Codes, Vector] | None:
-    """The cells with the outputs of a release in place of the values it is made from; None if they are too many."""
+    """The cells with a release's outputs in place of the values it is made from; None if there are too many."""
     starts, lengths = channel.indptr[:-1][cells[:, column]], np.diff(channel.indptr)[cells[:, column]]
     total = int(lengths.sum())
     if total > MOST_CELLS:

@@ -1,1 +1,1 @@
-"""A policy held against what is to go on: the lines of a gate, and those about a certificate."""
+"""A policy compared with what is to go on: the lines of a gate, and those about a certificate."""

@@ -1,4 +1,4 @@
-"""A certificate beside a policy: is what it claims at least as strict as what is asked?"""
+"""A certificate compared with a policy: is what it claims at least as strict as what is asked?"""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from tacit.tables.cutting import Cut
 
 
 def checks_of_certificate(certificate: AnyCertificate, policy: Policy) -> tuple[PolicyCheck, ...]:
-    """What a policy asks, held against what a release claims of itself; whether that is true is for ``verify`` to say.
+    """What a policy asks, compared with what a release claims; whether the claim is true is for ``verify`` to say.
 
     Guarantees
     ----------
-    Every line passes only if the claim, were it true, implies what the policy asks. A bound on a secret implies that of
-    each of its columns, and of classes of its values: groups of a number, or its thresholds. One on groups implies that
-    of wider ones whose edges are among its own; none on the values, or on thresholds. One on thresholds implies that of
-    thresholds with a larger share on either side alone. One inside what may be known implies none inside anything else,
-    and none where something may be known that is not released.
+    Every line passes only if the claim, were it true, implies what the policy asks. A bound on a secret implies one on
+    each of its columns, and on classes of its values: groups of a number, or its thresholds. A bound on groups implies
+    one on wider groups whose edges are among its own, but none on the values, or on thresholds. A bound on thresholds
+    implies only one on thresholds with a larger share on either side. A bound given what may be known implies none
+    given anything else, and none where something may be known that is not released.
     """
     if not isinstance(certificate, CountedCertificate):
-        told = f"a release of {certificate.kind} certifies nothing about a single record"
-        return (PolicyCheck("bound", False, told, "epsilon"),)
+        why = f"a release of {certificate.kind} certifies nothing about a single record"
+        return (PolicyCheck("bound", False, why, "epsilon"),)
     lines = [_of_secret(certificate, asked, policy.weight) for asked in asked_of_secrets(policy)]
     rest = (_least(certificate, policy), *_known(certificate, policy), _columns(certificate, policy))
     return (*lines, *rest, *_made(certificate, policy))
 
 
 def _of_secret(certificate: CountedCertificate, asked: AskedOfSecret, weight: str | None) -> PolicyCheck:
-    """The strictest of the claims that imply what is asked, beside it."""
+    """The strictest of the claims that imply what is asked, compared with it."""
     claims, why = list(_claims(certificate, asked)), None
     if not claims:
         why = _unclaimed(certificate, asked)
@@ -51,7 +51,7 @@ def _of_secret(certificate: CountedCertificate, asked: AskedOfSecret, weight: st
 
 
 def _claims(certificate: CountedCertificate, asked: AskedOfSecret) -> Iterator[tuple[float, float]]:
-    """Both sides of every claim that implies a bound of a secret: as claimed, or as attained where that is less."""
+    """Both sides of every claim that implies a bound on a secret: as claimed, or as attained where that is less."""
     wanted, bounds, attained = set(asked.secret), certificate.bounds, certificate.attained_epsilon
     fine = all(_fine_enough(made, asked) for made in certificate.cuts if made.column in wanted)
     if certificate.thresholds is not None:
@@ -72,7 +72,7 @@ def _claims(certificate: CountedCertificate, asked: AskedOfSecret) -> Iterator[t
 
 
 def _fine_enough(made: Cut, asked: AskedOfSecret) -> bool:
-    """Whether groups that are bounded are those that are asked for, or finer ones."""
+    """Whether the bounded groups are those that are asked for, or finer ones."""
     wish = asked.groups.get(made.column)
     if wish is None:
         return False
@@ -80,7 +80,7 @@ def _fine_enough(made: Cut, asked: AskedOfSecret) -> bool:
 
 
 def _unclaimed(certificate: CountedCertificate, asked: AskedOfSecret) -> str:
-    """Why no claim implies a bound of a secret, and what a policy can say; edges may be values, and are not told."""
+    """Why no claim implies a bound on a secret, and what a policy can say. Edges may be values: they are not shown."""
     if certificate.thresholds is not None and certificate.secret == asked.secret:
         floor = certificate.thresholds
         return f"only its thresholds with {floor:g} of all on either side are bounded, but the policy asks for more"
@@ -94,7 +94,7 @@ def _unclaimed(certificate: CountedCertificate, asked: AskedOfSecret) -> str:
 
 
 def beside(low: float, high: float, asked: LiftBounds) -> Sentence:
-    """What is told of a secret, beside what may be."""
+    """How much is told about a secret, and how much is allowed."""
     if math.isinf(low) and math.isfinite(asked.low):
         return sentence("some released values rule a secret out, but only {may} is allowed", may=Nats(asked.low, 6))
     if math.isfinite(asked.low) and not asked.symmetric:
@@ -135,7 +135,7 @@ def not_bounded(lost: Sequence[str]) -> PolicyCheck:
 
 
 def _columns(certificate: CountedCertificate, policy: Policy) -> PolicyCheck:
-    """A secret that stays in the file is told; so is what is to be left out."""
+    """No column is released that must not be; a secret that stays in the file counts as released."""
     hidden = {name for asked in asked_of_secrets(policy) for name in asked.secret}
     own = {*certificate.secret, *(name for each in certificate.also for name in each.secret)}
     told = [*certificate.released, *(own - {*certificate.left_out})]
@@ -153,7 +153,7 @@ def _made(certificate: CountedCertificate, policy: Policy) -> Iterator[PolicyChe
         passed = proved is not None and proved >= asked
         yield PolicyCheck("level of confidence", passed, f"{told}; {confident(asked)} is asked for", "confidence")
     if policy.mechanisms is not None:
-        # Camouflage is a step of the watchdog's.
+        # Camouflage is a step of the watchdog.
         name = "watchdog" if certificate.mechanism.name == "camouflage" else certificate.mechanism.name
         told = f"made by '{name}'; allowed: {', '.join(policy.mechanisms)}"
         yield PolicyCheck("mechanism", name in policy.mechanisms, told, "mechanism")

@@ -1,4 +1,4 @@
-"""The lines of a gate: what a policy asks of one source, and whether it is so."""
+"""The lines of a gate: what a policy asks of one source, and whether the source meets it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tacit.requests.policy import Policy
 
 PolicyRule = Literal["epsilon", "least", "known", "columns", "confidence", "mechanism", "claim", "private", "source"]
 
-# What each rule asks, for readers who see its name alone.
+# What each rule asks, for readers who see only its name.
 RULES: dict[PolicyRule, str] = {
     "epsilon": "What is revealed about a secret stays within the policy's epsilon.",
     "least": "Every combination of released values belongs to at least as many people as the policy asks.",
@@ -27,7 +27,7 @@ RULES: dict[PolicyRule, str] = {
     "source": "The source can be read and counted.",
 }
 
-# What a source is called that has no name.
+# What a source without a name is called.
 UNNAMED = "the table"
 
 
@@ -40,7 +40,7 @@ class PolicyCheck(Check):
 
 @dataclass(frozen=True)
 class CheckedSource:
-    """One source that went through the gate. A line that could not be checked fails as one that is not so does."""
+    """One source that went through the gate. A line that could not be checked fails, like one that was not met."""
 
     source: str
     kind: Literal["table", "release"]
@@ -60,9 +60,9 @@ class CheckedSource:
 
 @dataclass(frozen=True)
 class AskedOfSecret:
-    """What a policy asks of one secret; ``values`` are those that are secret, where not all of the column's are.
+    """What a policy asks about one secret; ``values`` are those that are secret, where not all of the column's are.
 
-    ``groups`` says of columns of numbers that their groups are bounded: so many or more, or those between edges.
+    ``groups`` names columns of numbers whose groups are bounded: so many groups or more, or those between edges.
     """
 
     secret: tuple[str, ...]
@@ -77,13 +77,13 @@ class AskedOfSecret:
 
 
 def asked_of_secrets(policy: Policy) -> tuple[AskedOfSecret, ...]:
-    """What a policy asks of each secret; nothing where it names none."""
+    """What a policy asks about each secret; nothing where it names none."""
     if policy.secret is None:
         return ()
     try:
         return _asked(policy, policy.question(None))
     except ArgumentError as error:
-        # In plain words, for a policy is written in none of a shell's.
+        # In plain words: a policy does not use the options of the command line.
         raise ArgumentError(f"the policy cannot be kept: {error}") from error
 
 

@@ -20,7 +20,7 @@ _STEP = 16.0
 
 
 def draw(chart: Bars, wording: Wording, width: float) -> Markup:
-    """A colour a series; limits as thin lines, what chance gives as a mark across the bar."""
+    """One colour per series; limits as thin lines, what chance gives as a mark across the bar."""
     gutter = min(200.0, width * 0.32)
     key, key_height = _legend(chart, width)
     marks = sorted((mark for mark in chart.marks if math.isfinite(mark.at)), key=lambda mark: mark.at)
@@ -65,7 +65,7 @@ def _tall(row: BarRow) -> float:
 
 
 def _bar_top(row: BarRow, y: float, k: int) -> float:
-    """Where the k-th bar of a row begins; few bars beside a name of two lines stand in the middle."""
+    """Where the k-th bar of a row begins; if the name takes two lines, a few bars are centred next to it."""
     return y + (_tall(row) - _STEP * len(row.bars)) / 2 + 1 + _STEP * k
 
 

@@ -1,4 +1,4 @@
-"""The chart that holds learned log-lifts against what was observed."""
+"""The chart that compares learned log-lifts with what was observed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tacit.report.charts import svg
 from tacit.report.charts.svg import PixelScale, Plot, element, hover, line
 
 _CLASSES = ("point", "point second", "point third")
-# Limits are drawn so far beyond the points, in nats; an interval that leaves the picture runs to its edge.
+# How far beyond the points limits are drawn, in nats; an interval that leaves the picture runs to its edge.
 _ROOM = 0.5
 # Wider than this the diagonal lies so flat that a miss is hard to see.
 _WIDEST = 620.0
@@ -77,7 +77,7 @@ def _dot(point: CalibrationPoint, across: PixelScale, up: PixelScale, class_: st
     )
     x, y = across(point.predicted), up(point.observed)
     if point.observed < up.low:
-        # Nobody of the group has the secret: the point lies below every picture.
+        # Nobody in the group has the secret: the point would lie infinitely far down.
         corners = [(x - 5, y - 9), (x + 5, y - 9), (x, y)]
         return element("path", hover(told), d=svg.path(corners) + " Z", class_=class_)
     return svg.dot(x, y, 4.5, told, class_=class_)

@@ -1,4 +1,4 @@
-"""Share of records by risk, the infinite ones in a bar apart."""
+"""Share of records by risk, the infinite ones in a separate bar."""
 
 from __future__ import annotations
 

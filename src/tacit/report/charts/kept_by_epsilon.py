@@ -31,7 +31,7 @@ _RECORD = Markup(
     """<tbody><tr><th scope="row">as it is</th>{before}</tr>
 <tr class="after"><th scope="row">released</th>{after}</tr></tbody>"""
 )
-# Names of columns and cells in so many characters; the script cuts cells to as many.
+# The longest names of columns and cells, in characters; the script cuts cells to the same length.
 _NAME, _CELL = 30, 60
 
 
@@ -67,7 +67,7 @@ def _words(step: LadderStep, unit: str) -> str:
 
 
 def slider(chart: KeptByEpsilon, wording: Wording) -> Markup:
-    """A slider over the steps, and the records before and after; without a script, those of the step that is marked."""
+    """A slider over the steps, and the records before and after; without JavaScript, those of the marked step."""
     if not chart.steps:
         return Markup()
     points = [

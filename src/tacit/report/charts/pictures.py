@@ -1,4 +1,4 @@
-"""Pictures for a page: images and heat maps as PNG within the page, and the colour scales that explain them.
+"""Pictures for a page: images and heat maps as PNG inside the page, and the colour scales that explain them.
 
 PNG is written here, in a few lines, so that a page of images from an npz needs no library for pictures.
 """
@@ -23,7 +23,7 @@ from tacit.report.charts.svg import nice_top
 Pixels = NDArray[np.uint8]
 Heat = NDArray[np.float64]
 
-# From nothing to most: light grey, yellow, orange, dark red; it darkens all the way, so that it reads without colour.
+# From nothing to most: light grey, yellow, orange, dark red; it darkens throughout, so it can be read without colour.
 HEAT = ((238, 240, 243), (253, 222, 135), (245, 146, 62), (199, 48, 38), (103, 8, 30))
 # From against to for: blue, light grey, red.
 SIGNED = ((24, 79, 149), (106, 163, 213), (238, 240, 243), (232, 122, 88), (158, 20, 32))
@@ -55,7 +55,7 @@ def picture(pixels: Pixels, words: str, *, width: int, class_: str = "picture") 
 
 
 def coloured(values: Heat, *, top: float, colours: Sequence[tuple[int, int, int]] = HEAT) -> Pixels:
-    """A grid of values as colours: from 0 to ``top``, or, of signed colours, from ``-top`` to ``top``."""
+    """A grid of values as colours: from 0 to ``top`` or, for signed colours, from ``-top`` to ``top``."""
     low = -top if colours is SIGNED else 0.0
     place = np.clip((values - low) / (top - low), 0.0, 1.0) * (len(colours) - 1)
     stops = np.arange(len(colours))

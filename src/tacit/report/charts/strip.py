@@ -1,4 +1,4 @@
-"""A value as a dot beside the band that chance gives."""
+"""A value as a dot, and the band that chance gives."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ class Room:
         self.taken.append((left, right, top, bottom))
 
     def take(self, x: float, y: float, label: str) -> bool:
-        """Whether a label fits that begins at x and stands on y; if so, it has its place."""
+        """Whether a label that begins at x and stands on y fits; if so, its place is taken."""
         box = (x, x + text_width(label), y - 10, y + 3)
         free = not any(
             box[0] < right and left < box[1] and box[2] < bottom and top < box[3]
@@ -261,7 +261,7 @@ def path(points: Iterable[tuple[float, float]]) -> str:
 
 
 def callout(label: str, at: tuple[float, float], plot: Plot) -> Markup:
-    """A point that stands out, with its label beside it."""
+    """A point that stands out, with its label next to it."""
     x, y = at
     wide = text_width(label)
     right = x + 12 + wide < plot.width - 4

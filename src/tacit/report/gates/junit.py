@@ -14,7 +14,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def to_junit(sources: Sequence[CheckedSource], *, wording: Wording = PLAIN) -> str:
-    """The lines of every source as JUnit's XML; what could not be checked is a failure, and a source an error."""
+    """The lines of every source as JUnit's XML; a line that could not be checked is a failure, a source an error."""
     root = ElementTree.Element("testsuites", _attributes(name="tacit check", **_counted(sources)))
     for source in sources:
         named = _attributes(name=source.source, **_counted([source]), skipped=0)
@@ -42,7 +42,7 @@ def _test(suite: ElementTree.Element, source: CheckedSource, line: PolicyCheck, 
 
 
 def in_words(line: PolicyCheck, wording: Wording) -> str:
-    """What a line found, as the reader is spoken to."""
+    """What a line found, in the reader's wording."""
     return line.detail.told(wording) if isinstance(line.detail, Sentence) else line.detail
 
 

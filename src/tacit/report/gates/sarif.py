@@ -44,13 +44,13 @@ def _result(source: CheckedSource, line: PolicyCheck, wording: Wording) -> dict[
         "level": "error",
         "message": {"text": f"{line.name}: {in_words(line, wording)}"},
         "locations": [place],
-        # The same finding keeps its number from run to run, so that it is shown once.
+        # The same finding keeps its fingerprint from run to run, so it is shown once.
         "partialFingerprints": {"tacit/v1": hashlib.sha256(named).hexdigest()[:32]},
     }
 
 
 def _uri(source: CheckedSource) -> str:
-    """The file that a finding is shown in: a path inside the working directory is told as it is seen from there."""
+    """The file that a finding is shown in: a path inside the working directory is written relative to it."""
     path = Path(source.source.partition("::")[0])
     path = path / CERTIFICATE if source.kind == "release" else path
     try:

@@ -1,4 +1,4 @@
-"""SQL that counts a column of a drawn release right: every row is joined to what it adds to each value, and summed."""
+"""SQL for the corrected counts of a column of a drawn release: rows are joined to their weights for each value."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def correction_sql(
     ----------
     column : str
     outputs : sequence
-        The values that the query tells apart; None is missing. All others are one more output, the last.
+        The values that the query distinguishes; None is missing. All others are one more output, the last.
     names : sequence of str
-        What to call each value that is counted; None leaves it out, because the release does not tell it.
+        What to call each value that is counted; None leaves it out, because the release does not reveal it.
     weights, variances : arrays of shape (outputs + 1, names)
         What a record of each output adds to the count of each value, and to its variance.
     table : str
@@ -38,7 +38,7 @@ def correction_sql(
     Returns
     -------
     str
-        Empty if no value is told.
+        Empty if no value is counted.
     """
     cell = f"r.{identifier(column)}"
     cases = [

@@ -1,6 +1,6 @@
-"""Tables of PostgreSQL by ADBC: counts are asked of the server, rows come as Arrow streams and are worked on by DuckDB.
+"""Tables of PostgreSQL by ADBC: the server counts; rows come as Arrow streams, and DuckDB works on them.
 
-All that is read of a table is read in one snapshot of it, whatever others write meanwhile.
+Everything is read from one snapshot of a table, whatever others write meanwhile.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _KEY = """
 SELECT a.attname AS name FROM pg_index i, unnest(i.indkey) WITH ORDINALITY AS k(attnum, place)
 JOIN pg_attribute a ON a.attrelid = {oid} AND a.attnum = k.attnum
 WHERE i.indrelid = {oid} AND i.indisprimary ORDER BY k.place"""
-# Types that come over as they are; all others, such as uuid, enumerations and intervals, come as text.
+# Types that are transferred unchanged; all others, such as uuid, enumerations and intervals, come as text.
 _AS_THEY_ARE = frozenset(
     ("int2", "int4", "int8", "float4", "float8", "bool", "date", "time", "timestamp", "timestamptz", "bytea")
 )
@@ -64,7 +64,7 @@ class _Column:
 
     @property
     def decimal(self) -> tuple[int, int] | None:
-        """The digits of a number of fixed length, and those after its point."""
+        """The digits of a number of fixed length, and those after the decimal point."""
         if self.type != "numeric" or self.modifier < 4:
             return None
         precision, scale = (self.modifier - 4) >> 16 & 0xFFFF, (self.modifier - 4) & 0x7FF
@@ -72,7 +72,7 @@ class _Column:
 
     @property
     def asked(self) -> str:
-        """SQL that gives it: text byte by byte, whatever its collation takes for equal; NaN of a numeric is missing."""
+        """SQL that reads it: text is compared byte by byte, whatever its collation; NaN of a numeric is missing."""
         column = identifier(self.name)
         if self.type in _AS_THEY_ARE or self.category == "A":
             return column
@@ -82,7 +82,7 @@ class _Column:
 
     @property
     def kind(self) -> Kind | None:
-        """What a column holds, where its type here does not tell: a number of any length is text."""
+        """What a column holds, where its type here does not tell: a number of any length comes as text."""
         return "number" if self.type == "numeric" else None
 
     def here(self, given: pa.DataType) -> pa.DataType:
@@ -95,9 +95,7 @@ class _Column:
 
 
 class PostgresEngine(DuckDBEngine):
-    """A table on a server: its rows are streamed to DuckDB each time, or once, to a private copy, where they must stay
-    in their order.
-    """
+    """A table on a server: its rows are streamed to DuckDB each time, or copied once where their order matters."""
 
     def __init__(self, address: str, memory: str | None = None) -> None:
         super().__init__(memory)
@@ -114,7 +112,7 @@ class PostgresEngine(DuckDBEngine):
         self._base: Rows | None = None
         self._copy: Path | None = None
         self._main: Any = None
-        # What a reader would want to know of the table that was opened.
+        # What a reader would want to know about the table that was opened.
         self.notes: list[str] = []
 
     def tables(self) -> list[str]:
@@ -123,8 +121,8 @@ class PostgresEngine(DuckDBEngine):
             self._main = self._connected()
             finalize(self, self._main.close)
             self._ask("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            found = self._ask(_TABLES).to_pylist()
-        self._tables = {t["name"] if t["schema"] == "public" else f"{t['schema']}.{t['name']}": t for t in found}
+            tables = self._ask(_TABLES).to_pylist()
+        self._tables = {t["name"] if t["schema"] == "public" else f"{t['schema']}.{t['name']}": t for t in tables}
         return list(self._tables)
 
     def opened(self, table: str) -> tuple[Rows, list[Kind | None]]:
@@ -141,11 +139,11 @@ class PostgresEngine(DuckDBEngine):
         return self._base, [each.kind for each in self._columns]
 
     def pinned(self, rows: Rows) -> Rows:
-        """The rows in a private copy, in the order of the primary key, or as they lie."""
+        """The rows in a private copy, in the order of the primary key, or as stored."""
         return self._spooled() if rows is self._base and self._snapshot else rows
 
     def counted(self, rows: Rows, columns: Sequence[str], names: Sequence[str], most: int) -> pa.Table | None:
-        """How many rows have each combination of values, counted by the server; None of rows that are not its own."""
+        """How many rows have each combination of values, counted by the server; None for rows that it does not hold."""
         if rows is not self._base or not self._snapshot:
             return None
         asked = {each.name: each for each in self._columns}
@@ -157,7 +155,7 @@ class PostgresEngine(DuckDBEngine):
         return _typed(found, [asked[old] for old in columns])
 
     def _streamed(self) -> Any:
-        """The table as a dataset that DuckDB asks for the columns it needs, each time it needs them."""
+        """The table as a dataset from which DuckDB requests the columns it needs, each time it needs them."""
         import pyarrow.dataset as ds
 
         engine = self
@@ -182,7 +180,7 @@ class PostgresEngine(DuckDBEngine):
             cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             if self._snapshot:
                 cursor.execute(f"SET TRANSACTION SNAPSHOT {text(self._snapshot)}")
-            # Rows without a key come as they lie, the same way each time.
+            # Rows without a key come in the order in which they are stored, each time.
             cursor.execute("SET LOCAL synchronize_seqscans = off")
             cursor.execute("SET LOCAL max_parallel_workers_per_gather = 0")
             cursor.execute(self._selecting(columns, self._order))
@@ -220,7 +218,7 @@ class PostgresEngine(DuckDBEngine):
         return f"SELECT {shown} FROM {self._place} {rest}"
 
     def _exported(self, kind: str) -> str | None:
-        """The name of the snapshot, for other connections; None of a view, whose rows may be others each time."""
+        """The name of the snapshot, for other connections; None for a view, whose rows may differ each time."""
         if kind not in ("r", "m", "p"):
             return None
         recovering = self._ask("SELECT pg_is_in_recovery() AS standby").column("standby")[0].as_py()
@@ -240,7 +238,7 @@ class PostgresEngine(DuckDBEngine):
 
     @contextmanager
     def _refusals(self) -> Iterator[None]:
-        """Within it, what the server refuses becomes one line, without what was said to be let in."""
+        """Within it, an error of the server becomes one line, without credentials."""
         try:
             from adbc_driver_manager import Error
         except ImportError as error:
@@ -251,7 +249,7 @@ class PostgresEngine(DuckDBEngine):
             self._refuse(str(error))
 
     def _refuse(self, message: str) -> NoReturn:
-        # The whole address is in some messages, so that the error it comes from is not passed on.
+        # Some messages contain the whole address, so the original error is not chained.
         message = message.replace(self._uri, self.shown)
         if self._secret:
             message = message.replace(self._secret, "***")
@@ -263,7 +261,7 @@ class PostgresEngine(DuckDBEngine):
 
 
 def _typed(data: pa.Table, columns: Sequence[_Column]) -> pa.Table:
-    """What came over with the types that columns have here; what is counted beside them stays."""
+    """What came over, with the types that columns have here; further columns, such as counts, are unchanged."""
     import pyarrow as pa
 
     arrays = []

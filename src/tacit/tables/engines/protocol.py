@@ -24,15 +24,15 @@ if TYPE_CHECKING:
     # A number for each row of whole numbers (rows x columns).
     RowNumber = Callable[[NDArray[np.integer]], NDArray[np.integer]]
 
-# Columns that the names of folders tell: a value for each file.
+# Columns that come from the names of folders: a value for each file.
 Partitions = Mapping[str, tuple[str | int | None, ...]]
 
 
 class Engine(ABC):
     """An engine, as one table uses it. Rows are lazy, have the hidden column of positions, and stay in their order.
 
-    Methods take and give rows as lazy narwhals frames. Column names may be anything, so they reach the engine quoted,
-    and never a narwhals expression: that reads plain names alone.
+    Methods take and return rows as lazy narwhals frames. Column names may be anything, so the engine gets them quoted,
+    and a narwhals expression never does: it is given only plain names.
     """
 
     name: ClassVar[str]
@@ -40,7 +40,7 @@ class Engine(ABC):
     # The package its own frames come from, and what they are called.
     modules: ClassVar[tuple[str, ...]]
     frames: ClassVar[str]
-    # Whether it reads addresses of any scheme where they are, and need not have them fetched.
+    # Whether it reads addresses of any scheme itself, so that they need not be fetched.
     addresses: ClassVar[bool] = False
 
     def __init__(self, memory: str | None = None) -> None:
@@ -48,12 +48,12 @@ class Engine(ABC):
 
     @abstractmethod
     def of_frame(self, frame: Any) -> Rows:
-        """A frame of its own, with row positions."""
+        """A frame of this engine, with row positions."""
 
     @staticmethod
     @abstractmethod
     def frame_of(data: pa.Table, like: Any) -> Any:
-        """An Arrow table as a frame of its own, where ``like``, another one, is."""
+        """An Arrow table as a frame of this engine, in the same place as another one, ``like``."""
 
     @abstractmethod
     def of_arrow(self, data: Any) -> Rows:
@@ -61,10 +61,10 @@ class Engine(ABC):
 
     @abstractmethod
     def of_csv(self, paths: Sequence[Path], names: Sequence[str], delimiter: str, partitions: Partitions) -> Rows:
-        """Every cell as the text it is; an empty cell is missing, a quoted empty one is empty text.
+        """Every cell as text, unchanged; an empty cell is missing, a quoted empty one is empty text.
 
         The rows of several files follow each other; ``partitions`` are columns with a value for each of the files,
-        which come last, in the place of those of the same name.
+        which come last, and replace those of the same name.
         """
 
     @abstractmethod
@@ -73,12 +73,12 @@ class Engine(ABC):
 
     @abstractmethod
     def of_jsonl(self, paths: Sequence[Path], types: Mapping[str, str], partitions: Partitions) -> Rows:
-        """One JSON object a line; the types are DuckDB's."""
+        """One JSON object per line; the types are DuckDB's."""
 
     def of_address(self, address: str) -> tuple[Rows, tuple[str, ...]]:
-        """Parquet at an address, a file or a folder of them, and the columns that the names of folders tell.
+        """Parquet at an address, a file or a folder of them, and the columns that come from the names of folders.
 
-        Of an engine that reads ``addresses`` itself.
+        Only for an engine that reads ``addresses`` itself.
         """
         raise NotImplementedError
 
@@ -99,7 +99,7 @@ class Engine(ABC):
 
     @abstractmethod
     def reading(self, name: str) -> AbstractContextManager[None]:
-        """Within it, what the engine refuses becomes one line that names the source."""
+        """Within it, an error of the engine becomes one line that names the source."""
 
     @abstractmethod
     def renamed(self, rows: Rows, columns: Sequence[str], names: Sequence[str]) -> Rows:
@@ -111,14 +111,14 @@ class Engine(ABC):
 
     @abstractmethod
     def held(self, rows: Rows) -> Rows:
-        """The rows, worked out once and kept for as long as they are used: for tables that fit the memory."""
+        """The rows, computed once and kept for as long as they are used: for tables that fit into memory."""
 
     @abstractmethod
     def pinned(self, rows: Rows) -> Rows:
-        """The rows of a frame of its own, such that they are the same however often they are read.
+        """The rows of a frame of this engine, such that they are the same however often they are read.
 
-        What would be worked out anew each time, and may come out otherwise, is held or refused. Other rows stay as
-        they are: files have a stamp, and what came by way of Arrow is in memory.
+        Rows that would be computed anew each time, perhaps differently, are held or refused. Other rows are unchanged:
+        files have a stamp, and what came through Arrow is in memory.
         """
 
     @abstractmethod
@@ -126,22 +126,20 @@ class Engine(ABC):
         """The rows, whole."""
 
     def counted(self, rows: Rows, columns: Sequence[str], names: Sequence[str], most: int) -> pa.Table | None:
-        """How many rows have each combination of values, as ``n`` beside the columns under these names.
+        """How many rows have each combination of values, as ``n`` next to the columns under these names.
 
-        At most so many of them; of no columns, how many rows there are.
-
-        None of an engine that counts as any other does.
+        At most ``most`` combinations; without columns, the number of rows. None where the engine has no way of its own
+        to count.
         """
         return None
 
     def counted_beside(
         self, rows: Rows, columns: Sequence[str], other: Engine, beside: Rows, names: Sequence[str], most: int
     ) -> pa.Table | None:
-        """The same of columns of the rows and, as the last of them, columns of other rows: row i with row i.
+        """The same for columns of the rows followed by columns of other rows: row i with row i.
 
-        The rows are as many as the other ones, and the columns are called c0, c1, ...
-
-        None of an engine that cannot tell without putting rows in order, and of rows that are not those of files.
+        There are as many rows as other ones, and the columns are called c0, c1, ... None where the engine would have to
+        sort rows, and for rows that are not those of files.
         """
         return None
 
@@ -156,11 +154,11 @@ class Engine(ABC):
     def stepped(self, rows: Rows, edges: Mapping[str, NDArray[np.float64]]) -> Rows:
         """The rows with columns of numbers, under plain names, replaced by how many rising edges are not above each.
 
-        What is missing stays missing; there is no NaN. Any engine can halve the edges until one is left.
+        What is missing stays missing; there is no NaN. By binary search, which any engine can do.
         """
         import narwhals as nw
 
-        counted = {name: halved(nw.col(name), some.tolist(), 0, len(some)) for name, some in edges.items()}
+        counted = {name: halved(nw.col(name), rising.tolist(), 0, len(rising)) for name, rising in edges.items()}
         return rows.with_columns(*(nw.when(~nw.col(name).is_null()).then(n).alias(name) for name, n in counted.items()))
 
     @abstractmethod
@@ -173,16 +171,16 @@ class Engine(ABC):
     def numbered(
         self, rows: Rows, columns: Sequence[str], number: RowNumber, name: str, sizes: Sequence[int] | None
     ) -> Rows | None:
-        """The rows with columns of whole numbers replaced by one, last: their ``number``; the rest is worked out, too.
+        """The rows with columns of whole numbers replaced by one, last: their ``number``. All rows are computed now.
 
-        With ``sizes`` the columns hold numbers from 0 and below these alone, so that the rows can wait to be asked for.
-        None of an engine whose rows are not brought to this process.
+        With ``sizes`` the columns hold only numbers from 0 to below these, so that rows may be computed when asked for.
+        None for an engine whose rows are not brought to this process.
         """
         return None
 
     @abstractmethod
     def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str | None]]) -> Rows:
-        """The rows with columns replaced by, or added as, the text at the place that a column of numbers tells."""
+        """The rows with columns replaced by, or added as, the text at the place given by a column of numbers."""
 
     @abstractmethod
     def redrawn(self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str) -> Rows:
@@ -198,7 +196,7 @@ class Engine(ABC):
 
 
 def halved(value: nw.Expr, edges: Sequence[float] | Sequence[str], low: int, high: int) -> nw.Expr:
-    """How many of the rising edges are not above a value, which are at least ``low`` and at most ``high``."""
+    """How many of the rising edges are not above a value, where that is at least ``low`` and at most ``high``."""
     import narwhals as nw
 
     if low == high:
@@ -212,7 +210,7 @@ class Store(ABC):
     """Where tables are held, and the SQL spoken there."""
 
     engine: ClassVar[str]
-    # Whether the tables are on this machine, so that as much as is in them fits its memory or disk.
+    # Whether the tables are on this machine, so that all that is in them fits into its memory or disk.
     local: ClassVar[bool]
 
     @abstractmethod
@@ -221,15 +219,15 @@ class Store(ABC):
 
     @abstractmethod
     def make(self, query: str) -> str:
-        """Hold what a query gives; gives the table's name."""
+        """Hold the result of a query; returns the table's name."""
 
     @abstractmethod
     def load(self, data: Any) -> str:
-        """Hold an Arrow table, a stream of batches or a frame of this engine; gives the table's name."""
+        """Hold an Arrow table, a stream of batches or a frame of this engine; returns the table's name."""
 
     @abstractmethod
     def ask(self, query: str) -> pa.Table:
-        """What a query gives, whole."""
+        """The whole result of a query."""
 
     @abstractmethod
     def drop(self, *names: str) -> None:
@@ -237,11 +235,11 @@ class Store(ABC):
 
     @abstractmethod
     def hashed(self, *terms: str) -> str:
-        """64 bits of the terms one by one: ("ab", "c") and ("a", "bc") have nothing to do with each other."""
+        """A 64-bit hash of the terms, kept separate: ("ab", "c") and ("a", "bc") have unrelated hashes."""
 
     @abstractmethod
     def identifier(self, name: str) -> str:
-        """A name, whatever is in it."""
+        """A quoted name, whatever characters it has."""
 
     @abstractmethod
     def text(self, value: str) -> str:

@@ -45,13 +45,13 @@ def _made(place: str) -> Format:
 
 
 FORMATS: dict[str, Format] = {made.name: made for made in map(_made, _PLACES)}
-# What databases of several makers are called.
+# An ending that several kinds of database share.
 _ANY_DATABASE = ".db"
 _BY_ENDING = {ending: format for format in FORMATS.values() for ending in format.endings}
 
 
 def format_of(path: Path) -> Format:
-    """The format that the ending of a file's name tells; a SQLite database is known by its first bytes, too."""
+    """The format of a file, by the ending of its name; a SQLite database is also recognised by its first bytes."""
     format = _BY_ENDING.get(_plain_name(path).suffix.lower())
     if format is None or (codec_of(path) and not format.packed):
         endings = ", ".join(sorted(_BY_ENDING))
@@ -71,7 +71,7 @@ def reads(path: Path) -> bool:
 
 
 def ending_of(path: Path) -> str:
-    """The ending of a file's name: with how it is packed, ``.csv.gz``."""
+    """The ending of a file's name, including how it is packed: ``.csv.gz``."""
     return _plain_name(path).suffix + (path.suffix if codec_of(path) else "")
 
 
@@ -94,7 +94,7 @@ def written_as(name: str) -> Format:
 
 
 def many_tables(name: str) -> bool:
-    """Whether a file of a format holds several tables, one of which is chosen by name; a frame is none."""
+    """Whether a file of a format holds several tables, one of which is chosen by name; false for frames."""
     return name in FORMATS and "table" in FORMATS[name].options
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Arrow(Format):
-    """Arrow IPC; a stream is read whole, a file where it is."""
+    """Arrow IPC; a stream is read into memory, a file is read in place."""
 
     name = "arrow"
     title = "Arrow"
@@ -28,7 +28,7 @@ class Arrow(Format):
     bytes_vary = True
 
     def open(self, file: SourceFile, engine: Engine) -> Opened:
-        """The files, if they are whole: offsets that lead out of one would end the process."""
+        """The files, if they are intact: offsets that point outside a file would crash the process."""
         data: Any
         streams = [_checked(part) for part in file.parts]
         if len(streams) == 1 and streams[0] is not None:
@@ -41,7 +41,7 @@ class Arrow(Format):
         return Opened(engine.of_arrow(data), file.name)
 
     def write(self, relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
-        """A file; Feather is compressed as its writers do."""
+        """Write a file; Feather is compressed, as is usual."""
         import pyarrow as pa
 
         packed = pa.ipc.IpcWriteOptions(compression="lz4" if target.suffix.lower() == ".feather" else None)
@@ -56,7 +56,7 @@ class Arrow(Format):
 
 
 def _checked(path: Path) -> pa.Table | None:
-    """What a stream holds; None of a file, if it is whole."""
+    """What a stream holds; None for a file, if it is intact."""
     import pyarrow as pa
 
     with whole(path, "Arrow"):

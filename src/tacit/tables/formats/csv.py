@@ -1,4 +1,4 @@
-"""CSV and its cousins: find the delimiter and the header, then read every cell as the text it is."""
+"""CSV and its cousins: find the delimiter and the header, then read every cell as text, unchanged."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Csv(Format):
     packed = True
 
     def open(self, file: SourceFile, engine: Engine) -> Opened:
-        """Every cell as text; what its first lines hold tells the kind of a column."""
+        """Every cell as text; the first lines determine the kind of a column."""
         delimiter = file.delimiter
         if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
             raise ArgumentError(f"delimiter {delimiter!r} cannot be used: give one character that is not a quote")
@@ -51,17 +51,17 @@ class Csv(Format):
             )
             notes = (*notes, _of_commas(commas))
         kinds = csv_kinds(read[0], headers[0], delimiter, _called(file, 0))
-        found = [kind for name, kind in zip(headers[0], kinds, strict=True) if name not in file.partitions]
-        told: list[Kind] = [
+        in_file = [kind for name, kind in zip(headers[0], kinds, strict=True) if name not in file.partitions]
+        in_folders: list[Kind] = [
             "number" if any(isinstance(value, int) for value in values) else "text"
             for values in file.partitions.values()
         ]
         rows = engine.of_csv(read, headers[0], delimiter, file.partitions)
         codec = codec_of(file.parts[0])
-        return Opened(rows, file.name, [*found, *told], delimiter=delimiter, codec=codec, notes=notes)
+        return Opened(rows, file.name, [*in_file, *in_folders], delimiter=delimiter, codec=codec, notes=notes)
 
     def write(self, relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
-        """With quotes only where they are needed."""
+        """Write it with quotes only where they are needed."""
         packed = {"compression": codec} if (codec := codec_of(target)) else {}
         answered(
             lambda: relation.write_csv(
@@ -96,7 +96,7 @@ def _of_commas(commas: Sequence[str]) -> str:
 
 
 def _head(path: Path) -> str:
-    # The last character may be cut in two; bad bytes elsewhere are reported with their line by the reader.
+    # The last character may be cut off; bad bytes elsewhere are reported by the reader, with their line.
     return head_of(path).decode("utf-8-sig", errors="replace")
 
 

@@ -31,8 +31,8 @@ class Excel(Format):
     def open(self, file: SourceFile, engine: Engine) -> Opened:
         """The sheet of that name, or the only one that holds anything.
 
-        The type of a column is that of all its cells, and text if they differ. Rows that are empty throughout, which
-        sheets often end with, are left out.
+        The type of a column is that of all its cells, or text if they differ. Rows that are wholly empty, as at the end
+        of many sheets, are left out.
         """
         try:
             import fastexcel
@@ -40,7 +40,7 @@ class Excel(Format):
             raise EngineError("reading Excel files needs fastexcel: pip install 'tacit[files]'") from error
         path, table = file.path, file.table
         _refuse_bomb(path, file.name)
-        # What it warns of on the way it says again when it refuses.
+        # Its warnings are repeated in the error, if there is one.
         logging.getLogger("calamine").setLevel(logging.ERROR)
         with _whole(path, file.name, fastexcel.FastExcelError):
             book = fastexcel.read_excel(str(path))
@@ -53,9 +53,9 @@ class Excel(Format):
 
 
 def _refuse_bomb(path: Path, shown: str) -> None:
-    """A workbook may be a zip archive, which may unpack to far more than it is."""
+    """A workbook may be a zip archive, which may unpack to far more than its own size."""
     size = path.stat().st_size
-    # What is no archive, or a damaged one, is for the reader to refuse.
+    # If it is not an archive, or a damaged one, the reader refuses it.
     with suppress(*DAMAGE), zipfile.ZipFile(path) as archive:
         size = max(size, sum(member.file_size for member in archive.infolist()) * MOST_BYTES // MOST_UNPACKED)
     if size > MOST_BYTES:
@@ -77,7 +77,7 @@ def _chosen(path: str, book: Any, table: str | None) -> str:
 
 
 def _header(book: Any, sheet: str) -> tuple[str, ...]:
-    """The first row as it is: where it is read as names, those that occur twice are given others."""
+    """The first row, unchanged: the reader would rename names that occur twice."""
     first = book.load_sheet(sheet, header_row=None, n_rows=1, dtypes="string").to_arrow()
     if not first.num_rows:
         return ()
@@ -86,7 +86,7 @@ def _header(book: Any, sheet: str) -> tuple[str, ...]:
 
 def _refuse_nameless(names: Sequence[str], where: str) -> None:
     nameless = [number for number, name in enumerate(names, start=1) if not name.strip()]
-    # A title fills one cell, or a few, of a row that the names of the columns would fill.
+    # A title fills only a few cells of the row, where column names would fill all.
     if 2 * len(nameless) > len(names):
         words = "Row 1 looks like a title: delete it, or give every column a name in it"
         raise DataError(f"{where}: {words}")
@@ -96,24 +96,24 @@ def _refuse_nameless(names: Sequence[str], where: str) -> None:
 
 
 def _plain(data: pa.RecordBatch, names: Sequence[str]) -> pa.Table:
-    """Numbers that are all whole as whole numbers, and times that are all midnight as days: a sheet has no other."""
+    """Columns of only whole numbers as integers, and of only midnights as dates: sheets have no such types."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     columns = [_narrowed(column) for column in data.columns]
     table = pa.Table.from_arrays(columns, list(names))
     empty = [pc.is_null(column) for column in table.columns]
-    none = empty[0]
+    blank = empty[0]
     for each in empty[1:]:
-        none = pc.and_(none, each)
-    return table.filter(pc.invert(none))
+        blank = pc.and_(blank, each)
+    return table.filter(pc.invert(blank))
 
 
 def _narrowed(column: Any) -> Any:
     import pyarrow as pa
 
     if pa.types.is_floating(column.type):
-        # Refused where anything would be lost; a time of day would be dropped without a word.
+        # This cast fails if anything would be lost; the one to dates below would drop a time of day silently.
         with suppress(pa.ArrowInvalid):
             return column.cast(pa.int64())
     if pa.types.is_timestamp(column.type):
@@ -124,16 +124,16 @@ def _narrowed(column: Any) -> Any:
 
 @contextmanager
 def _whole(path: Path, shown: str, refusal: type[Exception]) -> Iterator[None]:
-    """Within it, what the reader cannot read, or trips over, becomes one line that names the file."""
+    """Within it, an error or a panic of the reader becomes one line that names the file."""
     kind = "OpenDocument" if path.suffix.lower() == ".ods" else "Excel"
     try:
         yield
     except refusal as error:
         if "password" in str(error).lower():
             raise SourceError(f"{shown} is locked with a password: save it without one") from error
-        raise SourceError(f"{shown} is no whole {kind} file: save it again") from error
+        raise SourceError(f"{shown} is not an intact {kind} file: save it again") from error
     except BaseException as error:
-        # The reader is written in Rust, and its panics are no exceptions of Python's.
+        # The reader is written in Rust, and its panics do not derive from Exception.
         if type(error).__name__ != "PanicException":
             raise
-        raise SourceError(f"{shown} is no whole {kind} file: save it again") from error
+        raise SourceError(f"{shown} is not an intact {kind} file: save it again") from error

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file, or the files that are one table together, and what was said about it.
+    """A file, or several files that form one table, and the options given for it.
 
     ``path`` is the file, or the folder of several; ``parts`` are the files in the order of their rows. ``name`` is what
-    messages call it. ``partitions`` are columns that the names of folders tell, a value for each part.
+    messages call it. ``partitions`` are columns that come from the names of folders, with a value for each part.
     """
 
     path: Path
@@ -40,10 +40,10 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class Opened:
-    """The rows of a file on an engine, and what a release that is written the same way must know.
+    """The rows of a file on an engine, and what it takes to write a release the same way.
 
     ``kinds`` are those of the columns, where their types do not tell; ``name`` is what messages call the table;
-    ``notes`` say what a reader would want to know of how it was read.
+    ``notes`` say what a reader would want to know about how it was read.
     """
 
     rows: Rows
@@ -59,16 +59,16 @@ class Format(ABC):
 
     name: ClassVar[str]
     endings: ClassVar[tuple[str, ...]]
-    # What the answers call it.
+    # What messages call it.
     title: ClassVar[str]
-    # What may be said about a file besides its name: table, delimiter, encoding.
+    # The options that may be given for a file: table, delimiter, encoding.
     options: ClassVar[tuple[str, ...]] = ()
     # Whether several files can be one table, and whether they may be packed (.gz, .zst).
     several: ClassVar[bool] = False
     packed: ClassVar[bool] = False
-    # A release of a table in another format is written as Parquet.
+    # Whether it can be written; if not, a release is written as Parquet.
     written: ClassVar[bool] = True
-    # Whether another version of the library that writes may put the same cells into other bytes.
+    # Whether another version of the writing library may write the same cells as different bytes.
     bytes_vary: ClassVar[bool] = False
     # Whether enumerated texts are written as the texts they stand for.
     enumerated: ClassVar[bool] = False
@@ -103,12 +103,12 @@ def chosen_table(shown: str, names: Sequence[str], table: str | None) -> str:
 
 @contextmanager
 def whole(path: Path | str, kind: str) -> Iterator[None]:
-    """Within it, what Arrow cannot read becomes one line that names the file."""
+    """Within it, an error of Arrow becomes one line that names the file."""
     import pyarrow as pa
 
     try:
         yield
-    # A name of a column may be no text.
+    # The name of a column may not be valid text.
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise SourceError(f"{path} is no whole {kind} file ({reason}): copy or write it again") from error
+        raise SourceError(f"{path} is not an intact {kind} file ({reason}): copy or write it again") from error

@@ -1,4 +1,4 @@
-"""Frames: pandas, Polars, Arrow and narwhals by way of Arrow; those of an engine stay on it."""
+"""Frames: pandas, Polars, Arrow and narwhals through Arrow; the frames of an engine stay on it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def open_frame(source: Any, asked: Engine) -> tuple[Opened, Engine]:
 
 
 def _on_its_own(native: Any, own: type[Engine], asked: Engine) -> tuple[Opened, Engine]:
-    # The first engine is what is asked for when nothing is.
+    # The first engine is the default.
     if asked.name not in (own.name, next(iter(ENGINES))):
         raise EngineError(
             sentence(f"a {own.frames} runs on {own.title}: leave {{engine}} out", engine=Setting("engine", asked.name))
@@ -44,9 +44,10 @@ def _on_its_own(native: Any, own: type[Engine], asked: Engine) -> tuple[Opened, 
 
 
 def framing(source: Any) -> Callable[[pa.Table], Any]:
-    """What makes an Arrow table the kind of frame that ``source`` is; of a file, and of a ``Table``, it stays Arrow.
+    """A function from an Arrow table to the kind of frame that ``source`` is; for a file or ``Table``, it stays Arrow.
 
-    A frame in memory is not held on to. A DuckDB relation or a Spark DataFrame is: it says where the other belongs.
+    The function does not keep a frame in memory alive. It does keep a DuckDB relation or a Spark DataFrame, which says
+    where the new frame belongs.
     """
     import narwhals as nw
 
@@ -61,7 +62,7 @@ def framing(source: Any) -> Callable[[pa.Table], Any]:
 
 
 def in_arrow(data: pa.Table) -> pa.Table:
-    """An Arrow table as it is."""
+    """An Arrow table, unchanged."""
     return data
 
 
@@ -79,7 +80,7 @@ def _made(backend: Any, lazy: bool, wrapped: bool, data: pa.Table) -> Any:
 
 
 def frame_name(source: Any) -> str:
-    """What messages call a frame: by its kind, for its values are somebody's."""
+    """What messages call a frame: its kind, because its values are personal."""
     import narwhals as nw
 
     module = _module(nw.to_native(source, pass_through=True))
@@ -92,7 +93,7 @@ def _module(native: Any) -> str:
 
 
 def as_arrow(native: Any) -> pa.Table:
-    """A pandas, Polars or Arrow frame as an Arrow table, its memory shared where the frame is held as Arrow does."""
+    """A pandas, Polars or Arrow frame as an Arrow table, sharing its memory where the layout allows."""
     import pyarrow as pa
 
     module, name = _module(native), frame_name(native)

@@ -1,4 +1,4 @@
-"""JSON: one object per line, or an array of objects; times as the text they are."""
+"""JSON: one object per line, or an array of objects; times are read as text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _AS_TEXT = (*_TIMES, "JSON", "UUID", '"NULL"')
 
 
 class Jsonl(Format):
-    """One JSON object a line; a column of mixed types is refused."""
+    """One JSON object per line; a column of mixed types is refused."""
 
     name = "jsonl"
     title = "JSON lines"
@@ -36,7 +36,7 @@ class Jsonl(Format):
     array = False
 
     def open(self, file: SourceFile, engine: Engine) -> Opened:
-        """Times and all-missing columns are read as text, so that a cell is written back as it was."""
+        """Times and all-missing columns are read as text, so that cells are written back unchanged."""
         read, notes = in_plain_text(file, engine)
         keys = _array_keys if self.array else _first_keys
         check_names([*keys(read[0], file.name), *file.partitions], file.name)
@@ -63,7 +63,7 @@ class Jsonl(Format):
         return Opened(engine.of_jsonl(read, plain, file.partitions), file.name, kinds, codec=codec, notes=notes)
 
     def _in_lines(self, path: Path, engine: Engine) -> Path:
-        """An array as lines, in a private copy: its numbers and texts stay as they are written."""
+        """An array as lines, in a private copy: its numbers and texts stay as written."""
         target = private_file(engine, ".jsonl")
         json_lines(path, target)
         return target
@@ -89,7 +89,7 @@ class JsonArray(Jsonl):
 
 
 def _first_keys(path: Path, name: str) -> list[str]:
-    """The keys of the first object, twice if they are there twice, which the engine would not tell."""
+    """The keys of the first object, with duplicates, which the engine would not report."""
     with path.open("rb") as file:
         line = next((line for line in file if line.strip()), b"")
     try:
@@ -102,7 +102,7 @@ def _first_keys(path: Path, name: str) -> list[str]:
 
 
 def _array_keys(path: Path, name: str) -> list[str]:
-    """The keys of the first object of an array, twice if they are there twice."""
+    """The keys of the first object of an array, with duplicates."""
     text = head_of(path).decode("utf-8-sig", errors="replace").lstrip()
     try:
         decoder = json.JSONDecoder(object_pairs_hook=lambda pairs: [key for key, _ in pairs])
@@ -110,5 +110,5 @@ def _array_keys(path: Path, name: str) -> list[str]:
     except (ValueError, RecursionError):
         first = None
     if not isinstance(first, list) or not first or not all(isinstance(key, str) for key in first):
-        raise DataError(f"{name} is no array of JSON objects: write one object for each row")
+        raise DataError(f"{name} is not an array of JSON objects: write one object for each row")
     return first

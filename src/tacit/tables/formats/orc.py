@@ -1,4 +1,4 @@
-"""ORC: typed columns, read where they are and written by Arrow."""
+"""ORC: typed columns, read in place and written by Arrow."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Orc(Format):
     bytes_vary = True
 
     def open(self, file: SourceFile, engine: Engine) -> Opened:
-        """The files, if they are whole and have the same columns."""
+        """The files, if they are intact and have the same columns."""
         data = as_dataset(file, "orc", "ORC")
         check_names(data.schema.names, file.name)
         return Opened(engine.of_arrow(data), file.name)
 
     def write(self, relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
-        """Stripe by stripe; ORC has no text of more than 2 GB in one, and no whole numbers without a sign."""
+        """Write stripe by stripe: ORC allows at most 2 GB of text in one. It has no unsigned integers."""
         import pyarrow as pa
         import pyarrow.orc as orc
 

@@ -30,7 +30,7 @@ class Parquet(Format):
     enumerated = True
 
     def open(self, file: SourceFile, engine: Engine) -> Opened:
-        """The files, if they are whole and have the same columns."""
+        """The files, if they are intact and have the same columns."""
         import pyarrow.parquet as pq
 
         schemas = []

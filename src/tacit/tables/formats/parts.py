@@ -1,4 +1,4 @@
-"""Several files that are one table: those of a folder or a pattern, with columns that the names of folders tell."""
+"""Several files that form one table: those of a folder or a pattern, with columns from the names of folders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tacit.tables.formats.format import SourceFile, whole
 if TYPE_CHECKING:
     import pyarrow.dataset as ds
 
-# What a folder is called whose rows have no value of the column.
+# The value in the name of a folder whose rows have no value in that column.
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
 _NAMED = re.compile(r"([^=/]+)=([^/]*)")
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
@@ -26,17 +26,17 @@ _CERTIFICATE = "certificate.json"
 
 
 def is_pattern(address: str) -> bool:
-    """Whether an address stands for several files: it holds ``*``, ``?`` or ``[``, and is the name of none."""
+    """Whether an address stands for several files: it holds ``*``, ``?`` or ``[``, and no file has that name."""
     return glob.has_magic(address) and not os.path.lexists(address)
 
 
 def files_within(folder: Path) -> list[Path]:
-    """The files in a folder and in those within, in order; what is hidden, or begins with ``_``, is no part."""
-    found = []
+    """The files in a folder and its subfolders, in order, except those that are hidden or begin with ``_``."""
+    files = []
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
-        found += [Path(place) / name for name in names if not name.startswith((".", "_"))]
-    return sorted(found)
+        files += [Path(place) / name for name in names if not name.startswith((".", "_"))]
+    return sorted(files)
 
 
 def parts_of(address: str) -> tuple[Path, list[Path]]:
@@ -47,8 +47,8 @@ def parts_of(address: str) -> tuple[Path, list[Path]]:
             raise SourceError(f"{path} is a release: name the data in it")
         return path, [checked_path(each) for each in files_within(path)]
     fixed = Path(*(each for each in path.parts[: _first_pattern(path)]))
-    found = sorted(Path(each) for each in glob.glob(address, recursive=True))
-    files = [each for one in found for each in (files_within(one) if one.is_dir() else [one])]
+    matches = sorted(Path(each) for each in glob.glob(address, recursive=True))
+    files = [file for match in matches for file in (files_within(match) if match.is_dir() else [match])]
     if not files:
         raise SourceError(f"no file is called {address}: check the pattern")
     return fixed, [checked_path(each) for each in files]
@@ -59,11 +59,11 @@ def _first_pattern(path: Path) -> int:
 
 
 def partitions_of(folder: Path, parts: Sequence[Path], name: str) -> Partitions:
-    """The columns that folders such as ``year=2001`` tell, a value for each part.
+    """The columns given by folders such as ``year=2001``, with a value for each part.
 
-    Numbers if all are whole numbers as one writes them, else text: ``007`` stays ``007``.
+    Values are numbers if all are whole numbers in their usual form, otherwise text: ``007`` stays ``007``.
     """
-    told = [
+    named = [
         {
             match[1]: unquote(match[2])
             for each in part.relative_to(folder).parts[:-1]
@@ -71,10 +71,10 @@ def partitions_of(folder: Path, parts: Sequence[Path], name: str) -> Partitions:
         }
         for part in parts
     ]
-    for part, each in zip(parts, told, strict=True):
-        if list(each) != list(told[0]):
+    for part, each in zip(parts, named, strict=True):
+        if list(each) != list(named[0]):
             raise SourceError(f"{name} is partitioned in two ways: {parts[0]} and {part} differ in their folders")
-    columns = {key: [None if each[key] == _MISSING else each[key] for each in told] for key in told[0]}
+    columns = {key: [None if each[key] == _MISSING else each[key] for each in named] for key in named[0]}
     return {
         key: tuple(int(v) if v is not None else None for v in values)
         if all(v is None or _WHOLE.fullmatch(v) for v in values)
@@ -94,7 +94,7 @@ def same_columns(file: SourceFile, columns: Sequence[Any]) -> None:
 
 
 def as_dataset(file: SourceFile, format: str, kind: str) -> ds.Dataset:
-    """The files as one Arrow dataset, in their order, with the columns that folders tell."""
+    """The files as one Arrow dataset, in their order, with the columns from the names of folders."""
     import pyarrow as pa
     import pyarrow.dataset as ds
     from pyarrow.fs import LocalFileSystem
@@ -104,11 +104,11 @@ def as_dataset(file: SourceFile, format: str, kind: str) -> ds.Dataset:
         with whole(part, kind):
             schemas.append(ds.dataset(part, format=format).schema.remove_metadata())
     same_columns(file, schemas)
-    told = [
+    partitions = [
         pa.field(key, pa.int64() if any(isinstance(v, int) for v in values) else pa.string())
         for key, values in file.partitions.items()
     ]
-    schema = pa.schema([*(each for each in schemas[0] if each.name not in file.partitions), *told])
+    schema = pa.schema([*(each for each in schemas[0] if each.name not in file.partitions), *partitions])
     whole_true = ds.scalar(True)
     where = []
     for at in range(len(file.parts)):

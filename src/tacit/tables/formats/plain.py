@@ -1,4 +1,4 @@
-"""Text as it is read: packed files are unpacked and other encodings turned into UTF-8, once, in a private copy."""
+"""Plain text for the engines: packed files are unpacked and other encodings become UTF-8, once, in a private copy."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tacit.tables.formats.format import SourceFile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# By the ending of a name, what Arrow and DuckDB call it.
+# Endings of packed files, and what Arrow and DuckDB call the codec.
 PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
-# A header longer than this is a file that is no CSV.
+# A file whose header is longer than this is not a CSV.
 HEAD_BYTES = 1 << 22
 _CHUNK = 1 << 22
 _MARKS = (
@@ -38,12 +38,12 @@ def codec_of(path: Path) -> str | None:
 def checked_encoding(encoding: str) -> str:
     """The name of an encoding of text, as Python calls it."""
     try:
-        found = codecs.lookup(encoding)
-        "a".encode(found.name)
+        codec = codecs.lookup(encoding)
+        "a".encode(codec.name)
     except (LookupError, TypeError, ValueError) as error:
-        words = "{given} is no encoding: write {like}"
+        words = "{given} is not an encoding: write {like}"
         raise ArgumentError(sentence(words, given=repr(encoding), like=Setting("encoding", "latin-1"))) from error
-    return found.name
+    return codec.name
 
 
 def head_of(path: Path) -> bytes:
@@ -53,10 +53,10 @@ def head_of(path: Path) -> bytes:
 
 
 def encoding_of(head: bytes) -> str:
-    """The encoding that the first bytes of a text show: by its mark, by zeros, by bytes that UTF-8 does not have.
+    """The encoding of a text by its first bytes: by its mark, by zeros, or by bytes that UTF-8 does not have.
 
-    What is no UTF-8 is taken for Windows-1252, which has all letters of Latin-1, unless some of its bytes are letters
-    in UTF-8: that is a text in UTF-8 with a mistake, whose line the reader names.
+    Text that is not UTF-8 is read as Windows-1252, which has all letters of Latin-1, unless some of its bytes are
+    letters in UTF-8: then it is UTF-8 with a mistake, and the reader reports the line.
     """
     for mark, encoding in _MARKS:
         if head.startswith(mark):
@@ -66,7 +66,7 @@ def encoding_of(head: bytes) -> str:
         return "utf-16-be" if even > odd else "utf-16-le"
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        # The last character may be cut in two.
+        # The last character may be cut off.
         decoder.decode(head)
     except UnicodeDecodeError:
         letters = head.decode("utf-8", errors="ignore")
@@ -75,12 +75,12 @@ def encoding_of(head: bytes) -> str:
 
 
 def is_plain(path: Path, encoding: str) -> bool:
-    """Whether engines read a file where it is."""
+    """Whether engines can read a file in place."""
     return codec_of(path) is None and encoding == "utf-8"
 
 
 def plain_copy(path: Path, encoding: str, engine: Engine) -> Path:
-    """The text of a file in UTF-8, unpacked, in a private copy that goes when the engine does."""
+    """The text of a file in UTF-8, unpacked, in a private copy that is removed with the engine."""
     target = private_file(engine, Path(path.stem if codec_of(path) else path.name).suffix)
     try:
         with _unpacked(path) as stream, target.open("wb") as out:
@@ -100,7 +100,7 @@ def plain_copy(path: Path, encoding: str, engine: Engine) -> Path:
 
 
 def in_plain_text(file: SourceFile, engine: Engine) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Each part where it is, or a plain copy of it; and what is to be said about the encodings that were found."""
+    """Each part in place, or a plain copy of it; and notes on the encodings that were found."""
     read, notes = [], {}
     for part in file.parts:
         encoding = checked_encoding(file.encoding) if file.encoding else encoding_of(head_of(part))
@@ -111,13 +111,11 @@ def in_plain_text(file: SourceFile, engine: Engine) -> tuple[tuple[Path, ...], t
 
 
 def _note(file: SourceFile, encoding: str) -> str:
-    """What is said about a text that is not UTF-8; one that bears no mark of its encoding may have another."""
+    """The note on a text that is not UTF-8; without a mark of its encoding, it may have another."""
     title = _TITLES.get(encoding, encoding.upper())
     if file.encoding or encoding not in ("cp1252", "utf-16-le", "utf-16-be"):
         return f"{file.name} is read as {title}; what is written is UTF-8"
-    words = (
-        "{name} looks like {title} and is read so; if letters come out wrong, say {setting}; what is written is UTF-8"
-    )
+    words = "{name} looks like {title} and is read as such; if letters come out wrong, say {setting}; output is UTF-8"
     return sentence(words, name=file.name, title=title, setting=Setting("encoding", "NAME"))
 
 
@@ -133,4 +131,4 @@ def _chunks(stream: Any, path: Path) -> Iterator[bytes]:
         while chunk := stream.read(_CHUNK):
             yield bytes(chunk)
     except (OSError, io.UnsupportedOperation) as error:
-        raise SourceError(f"{path} is no whole {codec_of(path) or 'text'} file: pack it again") from error
+        raise SourceError(f"{path} is not an intact {codec_of(path) or 'text'} file: pack it again") from error

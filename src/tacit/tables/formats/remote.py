@@ -1,4 +1,4 @@
-"""Files elsewhere: in a store that speaks S3, or at an https address. They are copied once, and read here."""
+"""Remote files: in a store that speaks S3, or at an https address. They are copied once, and read locally."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from tacit.tables.engines.duckdb.connections import private_file
 
 SCHEMES = ("s3", "https")
 _CHUNK = 1 << 22
-# Seconds without a byte after which a server is given up.
+# Give up on a server after this many seconds without a byte.
 _PATIENCE = 60
 
 
 def refuse_unasked(address: str) -> None:
-    """Refuse an address elsewhere that nobody has said may be read."""
+    """Refuse a remote address that nobody has allowed to be read."""
     words = "{shown} is elsewhere, and nothing is fetched unless you say so: add {remote}, or download it first"
     raise SourceError(sentence(words, shown=without_credentials(address), remote=Setting("remote", True)))
 
 
 def fetched(address: str, owner: object) -> Path:
-    """A private copy of what is at an address: a file, or the folder of several; it goes when its owner does."""
+    """A private copy of what is at an address: a file, or a folder of several; it is removed with its owner."""
     place = private_file(owner, "")
     place.mkdir()
     with _reached(address):
@@ -49,7 +49,7 @@ def _from_web(address: str, place: Path) -> Path:
 
 
 class _Secure(HTTPRedirectHandler):
-    """Whoever asks for an address that nobody can listen to is not sent on to one that anybody can."""
+    """Do not follow redirects from https to an unencrypted address."""
 
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
         if urlsplit(newurl).scheme != "https":
@@ -92,7 +92,7 @@ def _copied(store: Any, path: str, target: Path) -> Path:
 
 @contextmanager
 def _reached(address: str) -> Iterator[None]:
-    """Within it, what the other side refuses becomes one line that names the address and no key to it."""
+    """Within it, an error of the other side becomes one line that names the address, without credentials."""
     shown = without_credentials(address)
     try:
         yield

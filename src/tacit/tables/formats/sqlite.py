@@ -36,7 +36,7 @@ class Sqlite(Format):
     def open(self, file: SourceFile, engine: Engine) -> Opened:
         """The table of that name, or the only one.
 
-        SQLite holds values of any type in any column: one that holds text beside numbers is refused.
+        SQLite holds values of any type in any column: a column with both text and numbers is refused.
         """
         path = file.path
         waiting = path.with_name(f"{path.name}-wal")
@@ -60,8 +60,8 @@ def _connected(path: Path) -> sqlite3.Connection:
 
 
 def _chosen(path: str, database: sqlite3.Connection, table: str | None) -> str:
-    found = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
-    names = [name for (name,) in database.execute(f"{found} ORDER BY name")]
+    query = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    names = [name for (name,) in database.execute(f"{query} ORDER BY name")]
     return chosen_table(path, names, table)
 
 
@@ -75,15 +75,15 @@ def _types(path: str, database: sqlite3.Connection, table: str) -> dict[str, pa.
     for name in names:
         column = identifier(name)
         query = f"SELECT DISTINCT typeof({column}) FROM {identifier(table)} WHERE {column} IS NOT NULL"
-        found = {kind for (kind,) in database.execute(query)}
-        if found == {"integer", "real"}:
-            found = {"real"}
-        if len(found) > 1:
+        types = {kind for (kind,) in database.execute(query)}
+        if types == {"integer", "real"}:
+            types = {"real"}
+        if len(types) > 1:
             raise DataError(
                 f"column '{name}' of {path}::{table} mixes types, such as numbers and text: make all its "
                 "values one type"
             )
-        seen[name] = kinds[found.pop()] if found else pa.string()
+        seen[name] = kinds[types.pop()] if types else pa.string()
     return seen
 
 
@@ -111,7 +111,7 @@ def _readable(path: str) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         if "UTF-8" in str(error):
-            raise DataError(f"{path} holds text that is not UTF-8: mend it") from error
+            raise DataError(f"{path} holds text that is not UTF-8: fix it") from error
         raise SourceError(f"cannot read {path}: {error}") from error
     except sqlite3.DatabaseError as error:
-        raise SourceError(f"{path} is no whole SQLite database: copy it again") from error
+        raise SourceError(f"{path} is not an intact SQLite database: copy it again") from error

@@ -1,4 +1,4 @@
-"""Standard input: copied once to a private file, whose format is said by an ending or found by its first bytes."""
+"""Standard input: copied once to a private file, whose format is given by an ending or found from its first bytes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from tacit.errors import SourceError
 from tacit.tables.engines.duckdb.connections import private_file
 
-# The first bytes of files, and the endings of their names; what has none of them is text.
+# The first bytes of files, and the endings of their names; anything else is read as CSV.
 _FIRST_BYTES = (
     (b"PAR1", ".parquet"),
     (b"ARROW1", ".arrow"),
@@ -25,7 +25,7 @@ _FIRST_BYTES = (
     (b"[", ".json"),
     (b"{", ".jsonl"),
 )
-# What was read can be read no second time; a run may ask for its source more than once.
+# Standard input can be read only once, and a run may ask for its source more than once.
 _copies: dict[int, tuple[Any, Path]] = {}
 
 
@@ -40,7 +40,7 @@ def copied_input(address: str) -> Path:
     if id(stream) not in _copies:
         if sys.stdin.isatty():
             raise SourceError("standard input is a terminal: send a file to it, or name one")
-        # It stays for as long as the process.
+        # The copy lives as long as the process.
         copy = private_file(copied_input, "")
         with copy.open("wb") as file:
             shutil.copyfileobj(stream, file, 1 << 22)
@@ -48,8 +48,8 @@ def copied_input(address: str) -> Path:
     copy = _copies[id(stream)][1]
     with copy.open("rb") as file:
         first = file.read(32)
-    found = next((ending for magic, ending in _FIRST_BYTES if first.lstrip().startswith(magic)), ".csv")
-    ending = address[1:] or found
+    likely = next((ending for magic, ending in _FIRST_BYTES if first.lstrip().startswith(magic)), ".csv")
+    ending = address[1:] or likely
     named = copy.with_name(f"{copy.name.partition('.')[0]}{ending}")
     return copy if copy == named else _linked(copy, named)
 

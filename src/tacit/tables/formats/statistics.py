@@ -32,7 +32,7 @@ _READERS = {
 class Statistics(Format):
     """A file of Stata, SPSS or SAS.
 
-    Numbers that are all whole are whole numbers. A column whose values all have a label of their own is told by its
+    A column of only whole numbers is read as integers. A column whose values each have their own label is read as its
     labels. Whatever a file calls missing is missing.
     """
 
@@ -43,7 +43,7 @@ class Statistics(Format):
     written = False
 
     def open(self, file: SourceFile, engine: Engine) -> Opened:
-        """The rows in a private copy, and what became of labels and kinds of missing."""
+        """The rows in a private copy, with notes on what became of labels and kinds of missing."""
         try:
             import pyreadstat
         except ImportError as error:
@@ -55,8 +55,8 @@ class Statistics(Format):
             missing = _declared_missing(reader, file.path, how)
             draft = private_file(engine, ".parquet")
             facts, labels = _drafted(pyreadstat, reader, file.path, how, draft)
-        told = {name: facts.labelled(name, labels[name]) for name in labels if name in facts.values}
-        used = {name: words for name, words in told.items() if words is not None}
+        labelled = {name: facts.labelled(name, labels[name]) for name in labels if name in facts.values}
+        used = {name: words for name, words in labelled.items() if words is not None}
         copy = private_file(engine, ".parquet")
         names = _finished(draft, copy, facts, used)
         draft.unlink()
@@ -64,7 +64,7 @@ class Statistics(Format):
         notes = []
         if used:
             notes.append(f"told by their value labels: {', '.join(used)}")
-        if left := [name for name in told if name not in used]:
+        if left := [name for name in labelled if name not in used]:
             notes.append(f"told by their numbers, for not every value has a label of its own: {', '.join(left)}")
         if missing:
             notes.append(f"all kinds of missing count as one in {', '.join(missing)}")
@@ -72,7 +72,7 @@ class Statistics(Format):
 
 
 class _Facts:
-    """What is found of columns while they are read: which hold whole numbers, and the values of those with labels."""
+    """What is learned about columns while reading: which hold only whole numbers, and the values of labelled ones."""
 
     def __init__(self) -> None:
         self.whole: dict[str, bool] = {}
@@ -97,7 +97,7 @@ class _Facts:
 
 
 def _declared_missing(reader: Any, path: Path, how: Mapping[str, Any]) -> list[str]:
-    """The columns that have kinds of missing of their own; a reader of SAS's transport files knows none."""
+    """The columns that declare their own kinds of missing; the reader of SAS transport files knows none."""
     try:
         _, meta = reader(path, metadataonly=True, user_missing=True, output_format="dict", **how)
     except TypeError:
@@ -108,16 +108,16 @@ def _declared_missing(reader: Any, path: Path, how: Mapping[str, Any]) -> list[s
 def _drafted(
     pyreadstat: Any, reader: Any, path: Path, how: Mapping[str, Any], draft: Path
 ) -> tuple[_Facts, dict[str, dict[Any, str]]]:
-    """Write the rows as they are read; gives what was found, and the labels."""
+    """Write the rows as they are read; returns what was learned about columns, and the labels."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    facts, labels, writer = _Facts(), {}, None
-    first, meta = reader(path, row_limit=_ROWS, output_format="dict", **how)
+    facts, writer = _Facts(), None
+    batch, meta = reader(path, row_limit=_ROWS, output_format="dict", **how)
     labels = dict(meta.variable_value_labels)
     schema, at = None, 0
     while True:
-        columns = {name: pa.array(values, from_pandas=True) for name, values in first.items()}
+        columns = {name: pa.array(values, from_pandas=True) for name, values in batch.items()}
         if schema is None:
             schema = pa.schema([(name, _typed(each, meta, name)) for name, each in columns.items()])
             writer = pq.ParquetWriter(draft, schema)
@@ -130,15 +130,15 @@ def _drafted(
         if rows < _ROWS:
             break
         at += rows
-        first, _ = reader(path, row_offset=at, row_limit=_ROWS, output_format="dict", **how)
-        if not first or not len(next(iter(first.values()))):
+        batch, _ = reader(path, row_offset=at, row_limit=_ROWS, output_format="dict", **how)
+        if not batch or not len(next(iter(batch.values()))):
             break
     writer.close()
     return facts, labels
 
 
 def _typed(column: pa.Array, meta: Any, name: str) -> pa.DataType:
-    """The type of a column by its first rows; by what the file says about it, if all of these are missing."""
+    """The type of a column by its first rows; if all of these are missing, the type the file declares."""
     import pyarrow as pa
 
     if not pa.types.is_null(column.type):
@@ -147,7 +147,7 @@ def _typed(column: pa.Array, meta: Any, name: str) -> pa.DataType:
 
 
 def _finished(draft: Path, copy: Path, facts: _Facts, labels: Mapping[str, Mapping[Any, str]]) -> list[str]:
-    """Write the rows again, with whole numbers as such and labels in the place of numbers; gives the names."""
+    """Write the rows again, with integers as such and labels in place of numbers; returns the names."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -179,7 +179,7 @@ def _told(column: pa.Array, labels: Mapping[Any, str]) -> pa.Array:
 
 @contextmanager
 def _readable(path: str, refusals: tuple[type[Exception], ...]) -> Iterator[None]:
-    """Within it, what the reader cannot read becomes one line that names the file."""
+    """Within it, an error of the reader becomes one line that names the file."""
     import pyarrow as pa
 
     try:
@@ -188,6 +188,4 @@ def _readable(path: str, refusals: tuple[type[Exception], ...]) -> Iterator[None
         reason = str(error).splitlines()[0] if str(error) else "it is damaged"
         raise SourceError(f"{path} cannot be read as a file of Stata, SPSS or SAS ({reason}): save it again") from error
     except (OverflowError, pa.ArrowInvalid, UnicodeDecodeError, ValueError) as error:
-        raise DataError(
-            f"{path} has a date outside the years 1 to 9999, or a value of another type: mend it"
-        ) from error
+        raise DataError(f"{path} has a date outside the years 1 to 9999, or a value of another type: fix it") from error

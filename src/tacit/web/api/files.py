@@ -49,7 +49,7 @@ def files(folder: Folder) -> APIRouter:
 
     @router.get("/api/files/{name:path}", response_class=FileResponse)
     def take_file(name: str) -> FileResponse:
-        """A file as it is; a release as a zip, without what is for its owner alone."""
+        """A file unchanged; a release as a zip, without what is for its owner only."""
         path = folder.there(place_of(name))
         if path.is_file():
             return FileResponse(path, filename=path.name, media_type="application/octet-stream")

@@ -1,4 +1,4 @@
-"""Jobs: ask a verb, see how far it is, stop it, and read the answer."""
+"""Jobs: ask a verb, see how far it has got, stop it, and read the answer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tacit.web.jobs.desk import Desk
 from tacit.web.jobs.kept import PAGE
 from tacit.web.security import FRAMED
 
-# How often a job that is watched is looked at, in seconds, and how long a silence a browser is left in.
+# Seconds between two looks at a job that is watched, and the longest silence before a browser hears something.
 _OFTEN, _SILENCE = 0.25, 10.0
 
 
@@ -75,12 +75,12 @@ def jobs(desk: Desk) -> APIRouter:
 
     @router.get("/api/jobs/{job}", response_model=JobSeen)
     def see_job(job: str) -> Answer:
-        """How far a job is, and its answer when it is done."""
+        """How far a job has got, and its answer when it is done."""
         return Answer(desk.seen(job))
 
     @router.delete("/api/jobs/{job}", response_model=JobSeen)
     def cancel_job(job: str, forget: Annotated[bool, Query()] = False) -> Answer:
-        """Have a job stop, or, with ``forget``, remove one that has ended together with its answer."""
+        """Stop a job or, with ``forget``, remove one that has ended, with its answer."""
         seen = desk.seen(job)
         if forget:
             desk.forget(job)
@@ -112,7 +112,7 @@ async def _events(desk: Desk, job: str) -> AsyncIterator[str]:
             seen = desk.seen(job)
         except MissingError:
             return
-        # The clock alone is no news; a browser can count.
+        # Passing time alone is no news; the browser can count seconds itself.
         news = json.dumps(plain({**seen, "seconds": None, "left": None}))
         if news != last or silent >= _SILENCE:
             last, silent = news, 0.0

@@ -39,7 +39,7 @@ class FileList(RootModel[list[ListedFile]]):
 
 
 class JobSeen(BaseModel):
-    """A job, and how far it is; ``result`` is there when it is done and asked for by its name."""
+    """A job, and how far it has got; ``result`` is there when it is done and asked for by its name."""
 
     id: str
     verb: str
@@ -67,7 +67,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 
 
 class Body(BaseModel):
-    """The body of a request; ``sent`` is it as it was sent, and its fields are it as it was read."""
+    """The body of a request; ``sent`` holds it as it was sent, its fields as it was read."""
 
     model_config = ConfigDict(extra="forbid")
     _sent: dict[str, Any] = {}
@@ -77,7 +77,7 @@ class Body(BaseModel):
     def _keep(cls, value: Any, handler: Any) -> Any:
         if not isinstance(value, dict):
             return handler(value)
-        # What is null was not said: a field that is needed is then missing. A name that is no field stays wrong.
+        # Null means not given: a required field is then missing. A name that is not a field stays wrong.
         sent = {name: each for name, each in value.items() if each is not None or name not in cls.model_fields}
         body = handler(sent)
         body._sent = sent
@@ -89,7 +89,7 @@ class Body(BaseModel):
         return self._sent
 
     def said(self) -> dict[str, Any]:
-        """The settings that were said."""
+        """The settings that were given."""
         return {name: getattr(self, name) for name in self._sent}
 
 
@@ -108,5 +108,5 @@ def body_of(name: str) -> type[Body]:
 
 
 def place_of(name: str) -> str:
-    """A name from an address: a slash at its end says no more than that it is a folder."""
+    """A name from an address: a slash at its end only says that it is a folder."""
     return name.removesuffix("/")

@@ -1,4 +1,4 @@
-"""The desk: takes requests, lets a few workers at a time answer them, and knows how far each is."""
+"""The desk: takes requests, lets a few workers at a time answer them, and knows how far each has got."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ from tacit.web.jobs.kept import (
 )
 
 AT_ONCE = 2
-# How long a worker that was told to stop may take to leave nothing behind.
+# How many seconds a worker that was told to stop may take to clean up.
 GRACE = 5.0
 _OFTEN = 0.1
-# Of so many jobs it is looked up how long the same took.
+# How many earlier jobs are searched for how long the same request took.
 _REMEMBERED = 50
 _NAME = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{8}")
 
@@ -42,9 +42,9 @@ class Desk:
 
     Guarantees
     ----------
-    A job is answered by a process of its own, whoever watches. It is kept until it is forgotten: a server that is
-    started again lists it. A worker that outlived its server goes on, and is seen to; any other job that had not ended
-    is told as interrupted.
+    A job is answered by a process of its own, whether or not anybody watches. It is kept until it is forgotten: a
+    server that is started again lists it. A worker that outlived its server goes on, and is shown as running; any other
+    job that had not ended is shown as interrupted.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Desk:
         self.place.mkdir(mode=0o700, exist_ok=True)
         self._lock = threading.Lock()
         self._waiting: list[str] = []
-        # Of a worker that an earlier server started there is but its folder.
+        # A worker that an earlier server started is known only by its folder.
         self._running: dict[str, subprocess.Popen[bytes] | None] = {}
         self._closing = False
         self._spare: subprocess.Popen[bytes] | None = None
@@ -80,11 +80,11 @@ class Desk:
         return job.name
 
     def all(self) -> list[dict[str, Any]]:
-        """Every job, the newest first, without what was answered."""
+        """Every job, the newest first, without its answer."""
         return [self._seen(job) for job in reversed(self._kept())]
 
     def seen(self, name: str) -> dict[str, Any]:
-        """One job, with what was answered."""
+        """One job, with its answer."""
         job = self.job(name)
         facts = self._seen(job)
         return facts | ({"result": job.read(RESULT)} if facts["state"] == "done" else {})
@@ -97,7 +97,7 @@ class Desk:
         return job
 
     def cancel(self, name: str) -> None:
-        """Have a job stop, with nothing left behind; one that has ended stays as it is."""
+        """Stop a job, with nothing left behind; one that has ended is left unchanged."""
         job = self.job(name)
         with self._lock:
             if name in self._waiting:
@@ -116,13 +116,13 @@ class Desk:
         shutil.rmtree(job.place, ignore_errors=True)
 
     def close(self) -> None:
-        """Stop what runs: whoever stops the server wants the machine to be quiet. It can be asked again."""
+        """Stop what runs: whoever stops the server wants the machine to be quiet. Jobs can be asked again."""
         with self._lock:
             self._closing = True
             self._waiting.clear()
             running = [KeptJob(self.place / name) for name in self._running]
             if self._spare is not None and self._spare.stdin is not None:
-                # It is at nothing yet.
+                # It has no job yet.
                 self._spare.kill()
                 self._spare.stdin.close()
                 self._spare.wait()
@@ -154,13 +154,13 @@ class Desk:
         worker = self._spare if self._spare is not None and self._spare.poll() is None else self._hired()
         self._spare = None
         assert worker.stdin is not None
-        # One that ended before it was told is seen to have ended.
+        # If the worker has already ended, its watcher will notice.
         with suppress(BrokenPipeError), worker.stdin as told:
             told.write(f"{job.place}\n".encode())
         return worker
 
     def _hired(self) -> subprocess.Popen[bytes]:
-        # In a session of its own: what is typed at the server's terminal is for the server.
+        # In a session of its own: Ctrl-C at the server's terminal is for the server.
         return subprocess.Popen(
             self.worker,
             cwd=self.root,
@@ -171,7 +171,7 @@ class Desk:
         )
 
     def _keep_one_waiting(self) -> None:
-        """Have a worker load what it needs before it is asked, if the desk is to keep one and none is at work."""
+        """Let a worker load what it needs before it is asked, if the desk keeps a spare and no job is running."""
         with self._lock:
             if self.spare and self._spare is None and not self._running and not self._closing:
                 self._spare = self._hired()
@@ -190,7 +190,7 @@ class Desk:
         self._keep_one_waiting()
 
     def _stop(self, job: KeptJob) -> None:
-        """Ask a worker to leave, then make it; one that the system does not let go of is given up."""
+        """Ask a worker to stop, then force it; one that even the system cannot stop is given up."""
         began, number = time.monotonic(), signal.SIGTERM
         while job.name in self._running and time.monotonic() < began + 2 * GRACE:
             worker = self._running.get(job.name)
@@ -203,7 +203,7 @@ class Desk:
                 number = signal.SIGKILL
 
     def _ended(self, job: KeptJob, code: int | None) -> None:
-        """Note how a job ended: what it left behind tells."""
+        """Note how a job ended, judging by the files it left behind."""
         written = job.text(CODE).strip()
         code = int(written) if code is None and written.isdigit() else code
         if job.has(RESULT):
@@ -241,7 +241,7 @@ class Desk:
         return facts | ({"left": self._left(asked, facts["seconds"])} if running else {})
 
     def _left(self, asked: dict[str, Any], seconds: float) -> float | None:
-        """About how long it will take, if the same was done before: of steps that are to come nobody knows."""
+        """About how long it will still take, if the same was done before; otherwise nobody knows."""
         before = next((job for job in reversed(self._kept()[-_REMEMBERED:]) if self._alike(job, asked)), None)
         if before is None:
             return None

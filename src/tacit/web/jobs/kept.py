@@ -1,4 +1,4 @@
-"""A job on the disk: a folder for the owner alone, which the server and the worker both write to."""
+"""A job on disk: a folder for the owner only, which the server and the worker both write to."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ REQUEST, STARTED, PROGRESS, RESULT, ENDED, PAGE = (
     f"{name}.json" if name != "page" else "page.html"
     for name in ("request", "started", "progress", "result", "ended", "page")
 )
-# What the files hold; one that holds less is not of our making.
+# What the files hold; one that lacks any of it was not made by Tacit.
 _HOLDS: dict[str, dict[str, Any]] = {
     REQUEST: {"verb": str, "request": dict, "command": str, "asked": float | int},
     STARTED: {"pid": int, "at": float | int},
     PROGRESS: {"stage": str, "share": float | int | None, "since": float | int, "at": float | int},
     ENDED: {"state": str, "error": dict | None, "seconds": float | int},
 }
-# What the worker said on standard error, its exit code, that it was told to stop, and what it holds while it lives.
+# What the worker wrote to standard error, its exit code, that it was told to stop, and its lock while it lives.
 SAID, CODE, STOP, ALIVE = "said.txt", "code.txt", "stop", "alive"
 
 
@@ -36,8 +36,8 @@ class KeptJob:
 
     Guarantees
     ----------
-    A file of it is whole or not there, however the process that wrote it ended. Whether the worker lives is told by a
-    lock, which the system takes from it when it ends, and not by a number that another process may have by now.
+    Each of its files is whole or not there, however the process that wrote it ended. Whether the worker lives is told
+    by a lock, which the system releases when it ends, and not by a process id, which another process may have by now.
     """
 
     place: Path
@@ -72,7 +72,7 @@ class KeptJob:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is a job, as far as its files tell: a folder from elsewhere may hold what looks like some."""
+        """Whether it is a job, as far as its files tell: a folder from elsewhere may hold what looks like one."""
         try:
             return self.read(REQUEST) is not None and all(self.read(name) or True for name in _HOLDS)
         except SourceError:

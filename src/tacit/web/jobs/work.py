@@ -1,4 +1,4 @@
-"""What a worker does: read one request, ask the verb, and write what it says; the folder of the job is its shell."""
+"""What a worker does: read one request, ask the verb, and write the answer to the folder of the job."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tacit.web.asking import verbs
 from tacit.web.jobs.kept import PAGE, PROGRESS, REQUEST, RESULT, SAID, KeptJob
 from tacit.web.uploads import unpacked
 
-# Progress is written at most so often, in seconds, unless a new stage begins.
+# Fewest seconds between two writes of progress, unless a new stage begins.
 OFTEN = 0.2
 # What a worker loads while it waits.
 NEEDED = (
@@ -37,7 +37,7 @@ class ProgressNotes:
         self.stage, self.since, self.written = "", 0.0, 0.0
 
     def __call__(self, stage: str, share: float | None) -> None:
-        """Note how far the verb is."""
+        """Note how far the verb has got."""
         now = time.time()
         if stage == self.stage and now - self.written < OFTEN:
             return

@@ -33,10 +33,10 @@ function folded(box, open) {
   }
 }
 
-/** The answer of a job as an element; so many sections are `open`, the others folded. */
+/** The answer of a job as an element; the first `open` sections are open, the others folded. */
 export async function answer(id, open = Infinity) {
   const text = await read(`/api/jobs/${encodeURIComponent(id)}/page`);
-  // Its style stays behind before it is parsed: the page's policy would refuse it aloud.
+  // Its style is removed before parsing: the page's policy would refuse it with an error in the console.
   const parsed = new DOMParser().parseFromString(text.slice(text.indexOf("<main"), text.lastIndexOf("</main>")), "text/html");
   const main = parsed.querySelector("main");
   main.querySelectorAll(NOT_OURS).forEach((each) => each.remove());

@@ -16,7 +16,7 @@ async function build(request) {
     ["attack", "Try to break it"],
   ];
   form([release, against], pressed, (verb) => {
-    if (verb === "attack" && !against.control.value) refuse({ message: "To try to break a release takes the original, to see whether a guess is right. Choose it above, or ask its owner to try." });
+    if (verb === "attack" && !against.control.value) refuse({ message: "Trying to break a release takes the original, to see whether a guess is right. Choose it above, or ask its owner to try." });
     else run(`/api/${verb}`, { release: release.control.value, ...(against.control.value ? { against: against.control.value } : {}) }, beside);
   });
 }

@@ -20,7 +20,7 @@ const ROLES = [
 
 function guessed(result) {
   const role = (name) => (result.proposed_secret.includes(name) ? "secret" : result.proposed_drop.includes(name) ? "drop" : "released");
-  // Others may well know a column; that somebody does weakens the promise, so that the reader says it and not we.
+  // Others may well know a column. Saying so weakens the promise, so the reader decides, not Tacit.
   return new Map(result.columns.map(({ name }) => [name, { role: role(name), known: false, maybe: result.proposed_known.includes(name), values: [], guess: role(name) }]));
 }
 
@@ -103,7 +103,7 @@ function request(source, roles) {
   return { source, ...said, ...(values.length ? { secret: { [asked.secret[0]]: values } } : {}) };
 }
 
-/** What was said elsewhere, of columns that are still released. */
+/** What was set elsewhere, for columns that are still released. */
 function kept(before, roles) {
   const still = Object.entries(before?.levels ?? {}).filter(([name]) => roles.get(name)?.role === "released");
   return { ...(before?.use ? { use: before.use } : {}), ...(still.length ? { levels: Object.fromEntries(still) } : {}) };

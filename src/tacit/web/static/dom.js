@@ -25,7 +25,7 @@ export function at(id) {
   return document.getElementById(id);
 }
 
-/** Put these in the place of all that an element held. */
+/** Replace all that an element holds by these. */
 export function fill(box, ...inside) {
   box.replaceChildren(...inside.flat(Infinity).filter((each) => each !== undefined && each !== null && each !== false));
   return box;

@@ -34,7 +34,7 @@ export function address(job) {
   return `/table?job=${id}`;
 }
 
-/** When it was asked: the time, or the day if that is another. */
+/** When it was asked: the time, or the day if it was not today. */
 function asked(job) {
   const at = new Date(job.asked * 1000);
   const today = at.toDateString() === new Date().toDateString();
@@ -73,7 +73,7 @@ async function refresh() {
   announce(jobs);
   fill(at("jobs-count"), running ? `${running} running` : String(jobs.length));
   at("jobs-count").classList.toggle("running", running > 0);
-  // A list that is drawn anew under the pointer or the focus would take it away.
+  // Redrawing the list under the pointer or the focus would lose it.
   if (!at("jobs-list").contains(document.activeElement)) {
     const shown = jobs.slice(0, 12).map((job) => line(job, refresh));
     fill(at("jobs-list"), shown.length ? shown : make("li", { class: "quiet" }, "No job yet."));

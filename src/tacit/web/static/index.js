@@ -88,7 +88,7 @@ function listen() {
     drop.classList.remove("over");
     if (event.dataTransfer.files[0]) take(event.dataTransfer.files[0]);
   });
-  // A file that misses the place would be opened by the browser instead of this page.
+  // A file dropped outside the box would make the browser leave this page and open it.
   for (const name of ["dragover", "drop"]) window.addEventListener(name, (event) => event.preventDefault());
 }
 

@@ -58,7 +58,7 @@ function kept(what, job) {
   return JSON.parse(sessionStorage.getItem(`${what} ${job.id}`) ?? "null");
 }
 
-/** What is known of the columns of a table, from an earlier job if there is one. */
+/** What is known about the columns of a table, from an earlier job if there is one. */
 async function lookedAt(source) {
   const earlier = (await read("/api/jobs")).find((job) => job.verb === "columns" && job.state === "done" && job.request.source === source);
   const done = earlier ? await jobOf(earlier.id) : await followed((await ask("/api/columns", { source })).id, () => {});
@@ -115,7 +115,7 @@ async function changeOf(job) {
   return { ...change, earlier, undo, note: (told) => keep("tried", earlier, { ...kept("tried", earlier), [key]: told }) };
 }
 
-/** The trade-off: of a job of its own, or the one that came with an audit. */
+/** The trade-off: from a job of its own, or the one that came with an audit. */
 async function tradeOff(job, ladder) {
   const change = job.verb === "ladder" ? await changeOf(job) : null;
   const before = change && { ...change, ladder: change.earlier.result.ladder ?? change.earlier.result };
@@ -164,7 +164,7 @@ async function show(job) {
   if (!done) return;
   try {
     fill(box, await SHOW[step](done));
-    // What was pressed is gone: whoever goes by keys begins at what came of it, not at the top of the page.
+    // The button pressed is gone: keyboard users go on at the result, not at the top of the page.
     if (pressed) beginAt(box);
   } catch (error) {
     fill(box, problem(error));
@@ -183,7 +183,7 @@ async function open() {
     title(where.get("source"));
     const job = await ask("/api/columns", { source: where.get("source") }).catch((error) => void fill(at("step"), problem(error)));
     if (!job) return;
-    // The address of the job, so that loading the page again asks nothing twice.
+    // The address of the job, so that reloading the page does not ask again.
     history.replaceState({}, "", address(job));
     await show(job);
   } else {

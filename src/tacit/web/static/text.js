@@ -80,7 +80,7 @@ function reading(post) {
 
 async function read(model, text) {
   const job = await followed((await ask("/api/explain-text", { model, text })).id, () => {});
-  // What was typed is nobody's business afterwards.
+  // What was typed is not kept: it is nobody's business afterwards.
   await forget(job.id).catch(() => {});
   if (!job.result) throw new Error(job.error?.message ?? "The post could not be read.");
   return job.result.posts[0];

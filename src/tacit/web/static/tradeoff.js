@@ -10,7 +10,7 @@ const WIDTH = 200;
 const HEIGHT = 14;
 // How much more a ticked column counts than the others.
 const FIRST = 3;
-// The fewest people who share a row, where nothing else was said.
+// The fewest people who share a row, by default.
 export const LEAST = 10;
 // How a cell reads that tells nothing.
 const ANY = new Set(["any", "any number", "any date", "*"]);

@@ -3,7 +3,7 @@
 import { button, make } from "./dom.js";
 import { ofThousand, percent } from "./words.js";
 
-// Less than so many people of 1,000, or than such a share of a column, is no change.
+// Fewer people than this in 1,000, or a smaller share of a column than this, is no change.
 const PEOPLE = 0.5;
 const SHARE = 0.01;
 

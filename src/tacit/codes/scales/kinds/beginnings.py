@@ -1,4 +1,4 @@
-"""Codes between some beginnings: what a scale of codes becomes once it is known where it is cut."""
+"""Codes between some beginnings: what a scale of codes becomes once its cuts are known."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BeginningScale(Scale):
     starts : tuple of str
         Beginnings of codes, rising.
     size_of_code : int or None
-        The number of characters of every code; None if they differ.
+        The number of characters of every code, where all have one pattern of letters and digits; else None.
     """
 
     column: str
@@ -40,7 +40,7 @@ class BeginningScale(Scale):
 
     def __post_init__(self) -> None:
         if any(low >= high for low, high in pairwise(self.starts)) or "" in self.starts:
-            raise ArgumentError(f"the beginnings of codes of column '{self.column}' must go up, and each be there once")
+            raise ArgumentError(f"the beginnings of column '{self.column}' must go up, and each may occur only once")
 
     @property
     def present(self) -> int:
@@ -59,6 +59,9 @@ class BeginningScale(Scale):
         if after is None:
             return f"{self._starred(low or '')} and after"
         before = predecessor(after)
+        if self.size_of_code is None and before is not None and before[:-1] != after[:-1]:
+            # Before Na* come NA, N and, after Mz*, Mé: of codes of one pattern only, the last before it is Mz*.
+            before = None
         if before is not None and low is not None and before < low[: len(before)]:
             before = None
         if low is None:
@@ -66,8 +69,9 @@ class BeginningScale(Scale):
         if before is None:
             return f"{self._starred(low)} to before {self._starred(after)}"
         shorter = min(len(low), len(before))
-        if low[:shorter] == before[:shorter] and _covers(low, before, shorter):
-            return self._starred(low[:shorter])
+        head = low[:shorter]
+        if head == before[:shorter] and _covers(low, before, shorter) and head not in self.starts[: first - 1]:
+            return self._starred(head)
         if self.size_of_code is None and low.startswith(before):
             # I4* to before J*, and not I4* to I*.
             return f"{self._starred(low)} to before {self._starred(after)}"
@@ -95,7 +99,7 @@ def _covers(low: str, high: str, size: int) -> bool:
 
 
 def _filled_up(head: str, like: str, end: int) -> str:
-    """A beginning made as long as another by the first (0) or last (-1) characters of the kinds that the other has."""
+    """A beginning made as long as another, by the first (0) or last (-1) characters of the other's classes."""
     return head + "".join(_class_of(char)[end] for char in like[len(head) :])
 
 
@@ -119,5 +123,5 @@ def predecessor(start: str) -> str | None:
 
 
 def start_between(before: str, code: str) -> str:
-    """The shortest beginning of a code that the code before it, in order, comes before."""
+    """The shortest beginning of a code that sorts after the code before it."""
     return next(code[:size] for size in range(1, len(code) + 1) if before < code[:size])

@@ -15,7 +15,7 @@ from tacit.codes.scales.wording import ALL_BUT, MISSING, OTHER, either
 from tacit.errors import Sentence, Setting, sentence
 from tacit.tables.symbols import TypeName
 
-# A part of more values than this is told by those it has not, if they are fewer.
+# A part of more values than this is described by the values it lacks, if those are fewer.
 MOST_NAMED = 6
 
 

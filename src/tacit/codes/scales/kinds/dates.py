@@ -33,7 +33,7 @@ class DateScale(Scale):
     first, last : int
         The numbers of the first and last unit.
     open_start, open_end : bool
-        Whether the first atom is for all that is earlier too, and the last for all that is later.
+        Whether the first atom also covers everything earlier, and the last everything later.
     """
 
     column: str

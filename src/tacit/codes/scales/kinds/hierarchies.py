@@ -25,7 +25,7 @@ class HierarchyScale(ListedScale):
     ----------
     groups : tuple of tuples of str
         For each level, finest first, the name of the group of each value; groups lie within those of the next level,
-        and their values beside each other.
+        and the values of a group are next to each other.
     """
 
     column: str
@@ -66,7 +66,7 @@ class HierarchyScale(ListedScale):
 
     @cached_property
     def _titles(self) -> dict[tuple[int, int], str]:
-        """A name for each group, by its first and last atom; a name that has another meaning already says its level."""
+        """A name for each group, by its first and last atom; a name that already has another meaning gets its level."""
         titles = {(at, at): name for at, name in enumerate(self.names)}
         taken = {*self.names, ANY, MISSING}
         for number, names in enumerate(self.groups, start=1):

@@ -19,7 +19,7 @@ from tacit.tables.numbers import INFINITE, MINUS_INFINITE, MISSING, NUMBER
 
 # Steps of coarser levels, times powers of ten.
 STEPS = (5, 10, 25)
-# Whole numbers from here on are not told apart by a float.
+# From here on a float cannot distinguish all whole numbers.
 EXACT = 2.0**53
 
 
@@ -53,7 +53,7 @@ class NumberScale(Scale):
         if not np.isfinite([*edges, *ends, *self.centres]).all():
             raise ArgumentError(f"the edges of column '{self.column}' must be finite numbers")
         if any(low >= high for low, high in pairwise(edges)):
-            raise ArgumentError(f"the edges of column '{self.column}' must go up, and each be there once")
+            raise ArgumentError(f"the edges of column '{self.column}' must go up, and each may occur only once")
         if len(self.centres) != len(edges) + 1:
             raise ArgumentError(f"column '{self.column}' needs a centre for each of {len(edges) + 1} atoms")
         if self.whole and not all(float(each).is_integer() and abs(each) < EXACT for each in (*edges, *ends)):
@@ -124,7 +124,7 @@ _NUMBER = re.compile(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}|{MISSING}")
 
 
 def number_of(value: Any) -> float:
-    """A value as a float, read as the engines read it; what is missing or no number is NaN."""
+    """A value as a float, read as the engines read it; what is missing or not a number is NaN."""
     if isinstance(value, str):
         if _FINITE.fullmatch(value):
             return float(value)
@@ -138,7 +138,7 @@ def written(number: float) -> str:
 
 
 def _inclusive(low: float | None, high: float | None) -> str:
-    """A range with both ends in it; None is an open end."""
+    """A range that includes both ends; None is an open end."""
     if low is None or high is None:
         both = "any number" if low is None and high is None else ""
         return both or (f"{written(high)} and under" if high is not None else f"{written(low or 0.0)} and over")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -71,7 +71,7 @@ class PrefixScale(ListedScale):
         return tuple(made)
 
     def _starts(self, size: int) -> NDArray[np.bool_]:
-        """Where the first ``size`` characters are other than those of the code before."""
+        """Where the first ``size`` characters differ from those of the code before."""
         heads = np.array([value[:size] for value in self.values], dtype=object)
         return np.concatenate([[True], heads[1:] != heads[:-1]])
 
@@ -93,11 +93,11 @@ class PrefixScale(ListedScale):
         return begins and (last + 1 == self.present or self.values[last + 1][:size] != self.values[last][:size])
 
     def _starred(self, head: str) -> str:
-        """The beginning of a code, with a star for each character left out, or one if their number is not the same."""
+        """The beginning of a code, with a star for each character left out, or one if codes differ in length."""
         return f"{shown(head)}{'*' * (self.size_of_code - len(head) if self.size_of_code else 1)}"
 
     def _whole(self, value: str) -> str:
-        """A code that is told to its last character, or as much of it as is told at all."""
+        """A code in full, or as much of it as is ever told."""
         return self._starred(value) if len(value) == self.length != self.size_of_code else shown(value)
 
     def atoms_of(self, values: Sequence[Any]) -> NDArray[np.int64]:
@@ -118,12 +118,17 @@ _SHAPE = str.maketrans(
         **dict.fromkeys("abcdefghijklmnopqrstuvwxyz", "a"),
     }
 )
-# Ranges of numbers, such as 18-39, look like codes and are none.
+# Ranges of numbers, such as 18-39, look like codes but are not.
 _RANGE = re.compile(r"9{1,4} ?- ?9{1,4}")
 
 
+def share_pattern(values: Iterable[str]) -> bool:
+    """Whether letters, small letters, digits and all other characters stand at the same places in all values."""
+    return len({value.translate(_SHAPE) for value in values}) < 2
+
+
 def are_codes(values: Sequence[str]) -> bool:
-    """Whether all values share one pattern of letters and digits, of which shorter ones have the beginning."""
+    """Whether all values share one pattern of letters and digits; shorter values have the beginning of it."""
     if not values or not all(_CODE.fullmatch(value) for value in values):
         return False
     shapes = {value.translate(_SHAPE) for value in values}

@@ -1,4 +1,4 @@
-"""Stretches of time between some starts: what a scale of dates becomes once it is known where it is cut."""
+"""Stretches of time between some starts: what a scale of dates becomes once its cuts are known."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class StretchScale(Scale):
 
     def __post_init__(self) -> None:
         if any(low >= high for low, high in pairwise(self.starts)):
-            raise ArgumentError(f"the dates of column '{self.column}' must go up, and each be there once")
+            raise ArgumentError(f"the dates of column '{self.column}' must go up, and each may occur only once")
         try:
             _ = [start_of(self.unit, number) for number in self.starts]
         except (ValueError, OverflowError) as error:

@@ -22,7 +22,7 @@ class ImageAuditResult(Result):
     Guarantees
     ----------
     If the label is independent of the images, and no image is there twice, the verdict is "leak" in at most 5% of
-    collections. Of a single image, or a single patch, nothing is certified.
+    collections. Nothing is certified about a single image or a single patch.
     """
 
     source: ImageFacts
@@ -46,7 +46,7 @@ class ImageAuditResult(Result):
         return max(findings.leaking_most[0].mean for findings in self.patches)
 
     def document(self) -> doc.Document:
-        """What patches of each size give away, and where it is said."""
+        """What patches of each size give away, and where in the image."""
         return doc.Document(
             kind="audit of images",
             name=sentence("Tacit audit of images in {}, secret {}", doc.FilePath(self.source.name), self.secret),

@@ -22,7 +22,7 @@ _VACUOUS = "vacuous: publishing the label would keep to it"
 class ImageProtectResult(ReleaseResult):
     """A release of images that was written.
 
-    ``sheet`` holds obfuscated images alone, unless ``private``: then the page is the owner's, and shows originals.
+    ``sheet`` holds only obfuscated images, unless ``private``: then the page is the owner's, and shows originals.
     """
 
     source: ImageFacts
@@ -70,13 +70,13 @@ def _tiles(result: ImageProtectResult) -> doc.Tiles:
     before, best = best_guesses(c.adversaries)
     largest, total = doc.Number(c.delta.largest), doc.Number(c.delta.total)
     one, every = (": vacuous" if each else "" for each in (c.delta.largest_vacuous, c.delta.vacuous))
-    bound = sentence("{} a patch at most{}; {} in total{}", largest, one, total, every)
+    bound = sentence("at most {} per patch{}; {} in total{}", largest, one, total, every)
     noised = sentence("of {}×{}; {} of images have one", c.patch, c.patch, doc.Share(c.flagged_images))
     return doc.Tiles(
         (
             result.place_tile(f"names and order: {c.names}"),
             doc.Tile("Patches noised", doc.Share(c.flagged_share), noised),
-            doc.Tile("Epsilon", _epsilon(c), "a patch"),
+            doc.Tile("Epsilon", _epsilon(c), "per patch"),
             doc.Tile("Delta, if densities were right", bound, where="terminal"),
             doc.Tile("Guessing the prior", doc.Share(c.prior), "right without looking"),
             doc.Tile("Best adversary", doc.Share(best), sentence("{} before", doc.Share(before))),
@@ -166,9 +166,9 @@ def _certificate(result: ImageProtectResult) -> Sections:
         ("secret", doc.DataValue(c.secret, 60)),
         ("kind", "images: what was done is certain, what it hides is estimated"),
         ("size", size_words(result.source)),
-        ("epsilon", sentence("{} a patch, patches in the order “{}”", _epsilon(c), c.order)),
+        ("epsilon", sentence("{} per patch, patches in the order “{}”", _epsilon(c), c.order)),
         ("scale of the noise", scale),
-        ("mean squared change", sentence("{} squared grey levels a pixel", doc.Number(c.mean_square))),
+        ("mean squared change", sentence("{} squared grey levels per pixel", doc.Number(c.mean_square))),
         ("labels released", doc.listed(c.kept_labels) or "none"),
         ("names of files", c.names),
     ]

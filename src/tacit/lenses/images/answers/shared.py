@@ -8,7 +8,7 @@ from tacit.document import ContactSheet, Figure, HeatMaps, HeatPanel, SheetRow, 
 from tacit.lenses.images.results import ImageFacts, ShownImage
 from tacit.release.certificate import HeatMap
 
-# Heat maps of single secrets that are drawn; of more only the first.
+# How many secrets get a heat map of their own: the first ones.
 _SECRETS_DRAWN = 3
 
 DEFINITIONS: tuple[tuple[str, str], ...] = (
@@ -39,7 +39,7 @@ def size_words(facts: ImageFacts) -> str:
 
 
 def heat_maps(heat: HeatMap) -> Figure:
-    """The mean over all images, and for each secret with its sign."""
+    """The mean over all images, and a signed one for each secret."""
     panels = [HeatPanel("All images: how much a patch adds, on average, whatever the sign", heat.mean)]
     for label, grid in list(heat.by_secret.items())[:_SECRETS_DRAWN]:
         caption = f"Images with {shorten(label, 24)}: above zero, the patch speaks for it"
@@ -48,7 +48,7 @@ def heat_maps(heat: HeatMap) -> Figure:
 
 
 def contact_sheet(sheet: Sequence[ShownImage], sizes: Sequence[int]) -> Figure:
-    """Rows of originals, heat maps of each patch size over them, and obfuscated images. For the owner alone."""
+    """Rows of originals, heat maps of each patch size over them, and obfuscated images. For the owner only."""
     secrets = [str(each.secret) for each in sheet]
     originals = [each.original for each in sheet]
     rows = [SheetRow("Original", originals, [f"original, {secret}" for secret in secrets])]
@@ -62,7 +62,7 @@ def contact_sheet(sheet: Sequence[ShownImage], sizes: Sequence[int]) -> Figure:
 
 
 def released_images(sheet: Sequence[ShownImage]) -> Figure:
-    """Released images as they are; whoever has the release has these."""
-    # An original is the owner's: never on a page that is published.
+    """Images of the release, which anybody who has the release can see."""
+    # Originals are for the owner only: never on a page that is published.
     shown = [each.obfuscated for each in sheet if each.original is None and each.obfuscated is not None]
     return Figure(ContactSheet((SheetRow("", shown, ["a released image"] * len(shown)),), width=114))

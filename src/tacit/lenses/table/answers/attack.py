@@ -26,7 +26,7 @@ AttackVerdict = Literal[
     "nothing to be found, even in the original",
 ]
 NOTHING_TO_FIND: AttackVerdict = "nothing to be found, even in the original"
-# What is reached by chance more often than this was not found.
+# A result that chance reaches more often than this counts as nothing found.
 CHANCE = 0.05
 # The verdicts by which a release fails.
 LOST: tuple[AttackVerdict, ...] = ("promise broken", "people are found")
@@ -53,11 +53,11 @@ def somebody_who_knows(known: Sequence[str]) -> str:
 class AttackResult(Result):
     """Would an adversary still win?
 
-    ``guessing_bound`` is what the certificate promises of every record, to somebody who knows ``known`` of the person
-    as the release tells it; None where that could not be computed, and then the verdict speaks of no promise.
+    ``guessing_bound`` is what the certificate promises for every record against somebody who knows ``known`` about the
+    person as the release writes it; None if that could not be computed: then the verdict does not mention a promise.
     ``optimal_after`` is exact: the verdict never says that less is possible.
     ``linkage`` is what somebody finds who knows some true values of a person and has the whole file, which no bound on
-    single rows speaks of. ``weighed`` says how well secrets are ranked and weighed, which may tell much of a secret
+    single rows covers. ``weighed`` says how well secrets are ranked and weighed, which may reveal much about a secret
     whose commonest value is guessed anyway; ``chance_before`` and ``chance_after`` are how often chance alone would do
     as well as the best adversary, by any of these figures.
     """
@@ -95,14 +95,14 @@ class AttackResult(Result):
         return attack_document(self, self._tiles(), (*self._found(), self._next()), self._folded())
 
     def _found(self) -> tuple[doc.Section, ...]:
-        """Who is found by whoever knows something, a sentence each."""
-        # Whoever knows everything reads nothing more.
+        """Who is found by somebody who knows some columns, in a sentence each."""
+        # Somebody who knows every column has nothing left to read.
         items = [found_words(each) for each in self.linkage if each.columns]
         return (doc.Section("Who is found", (doc.Bullets(items),)),) if items else ()
 
     def _next(self) -> doc.Section:
         """What the verdict leads to."""
-        # A frame has no name to type.
+        # A frame has no name that could be typed in a command.
         against = "TABLE" if self.against.startswith("the ") else self.against
         verify = Command("verify", doc.FilePath(self.release), against=against)
         items = [sentence("{} {}", _NEXT[self.verdict], sentence("Check the claim: {}", verify))]
@@ -135,7 +135,7 @@ class AttackResult(Result):
         )
 
     def _promise(self) -> tuple[tuple[str, doc.Share, str], ...]:
-        """The bound, and for whom it holds: whoever knows more of a person may guess better."""
+        """The bound, and for whom it holds: anyone who knows more about a person may guess better."""
         if self.guessing_bound is None:
             return ()
         who = "somebody who sees one row and knows nothing else about the person"
@@ -147,18 +147,19 @@ class AttackResult(Result):
         return (("Promise", doc.Share(self.guessing_bound), words),)
 
     def _ranked(self) -> tuple[doc.Tile, ...]:
-        """How well secrets are ranked; the page shows it first where the release is told from chance by it."""
+        """How well secrets are ranked; the page shows it first if it tells the release from chance."""
         if not self.weighed:
             return ()
         before, after = max(each.before.auc for each in self.weighed), best_auc_after(self.weighed)
         words = "of pairs ranked right; 50% is chance"
-        said = [
+        beside = [
             words if share <= CHANCE else f"chance alone does as well {share:.0%} of the time"
             for share in (self.chance_before, self.chance_after)
         ]
         where: Literal["terminal"] | None = None if self.chance_after <= CHANCE else "terminal"
         names = ("Ranks before (AUC)", "Ranks after (AUC)")
-        return tuple(doc.Tile(*each, where) for each in zip(names, map(doc.Share, (before, after)), said, strict=True))
+        shares = map(doc.Share, (before, after))
+        return tuple(doc.Tile(*each, where) for each in zip(names, shares, beside, strict=True))
 
     def _weighing(self) -> tuple[doc.Section, ...]:
         """A table of how well each adversary ranks and weighs."""

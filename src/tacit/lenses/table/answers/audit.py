@@ -38,7 +38,7 @@ from tacit.lift import Verdict
 from tacit.report.json import plain
 from tacit.report.result import Result
 
-# Of many columns the first line names so many.
+# How many columns the first line names.
 _NAMED = 5
 _COLUMNS_DRAWN = 25
 _COLUMNS_TOLD = 20
@@ -55,10 +55,10 @@ class AuditResult(Result):
 
     ``verdict`` and ``headline`` are those of ``answer``, the number that survives chance: counted, or learned where
     counting is swamped by chance or an estimator was asked for (``learned``); all else is counted (plug-in). ``found``
-    is of the table as it is given: who is alone in it, and could be found. ``prices`` are there where a secret has so
-    many values that few of them may be meant. ``ladder`` is what ``protect`` would give at a few epsilons, ``curve``
-    what one merged set, the papers' watchdog, would cost; ``fixes`` what some columns left out, or told more coarsely,
-    would change. ``asked`` is what was said about the table.
+    is about the original table: who is alone in it, and could be found. ``prices`` are given if a secret has so many
+    values that perhaps only a few of them matter. ``ladder`` is what ``protect`` would give at a few epsilons,
+    ``curve`` what one merged set, the papers' watchdog, would cost; ``fixes`` what leaving out some columns, or telling
+    them more coarsely, would change. ``asked`` is what the user said about the table.
     """
 
     source: SourceFacts
@@ -89,7 +89,7 @@ class AuditResult(Result):
 
     @property
     def largest_risk(self) -> float:
-        """The risk of the riskiest record: learned where something was learned, else counted."""
+        """The risk of the riskiest record: learned if anything was learned, else counted."""
         return self.risk_histogram.quantiles["100%"] if self.learned is None else self.learned.largest_risk
 
     def document(self) -> doc.Document:
@@ -112,7 +112,7 @@ class AuditResult(Result):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The whole result in strict JSON types, with what is advised: the settings of the audits that follow it."""
+        """The whole result in strict JSON types, with the advice: the settings of audits worth running next."""
         return {**super().to_dict(), "advice": plain(list(advised(self)))}
 
     def names(self, role: str) -> list[str]:
@@ -129,7 +129,7 @@ def _about(audit: AuditResult) -> Sentence:
     words = "{records} of {name}. Secret: {secret}. Released: {released}."
     words += " Left out: {dropped}." if names["dropped"] else ""
     words += " Weight: {weight}." if names["weight"] else ""
-    named = {role: doc.listed(several, limit=_NAMED) for role, several in names.items()}
+    named = {role: doc.listed(columns, limit=_NAMED) for role, columns in names.items()}
     source = audit.source
     return sentence(words, records=doc.Count(source.records, "record"), name=doc.FilePath(source.name), **named)
 
@@ -196,7 +196,7 @@ def _measures(audit: AuditResult) -> Sections:
 
 
 def _measured(m: MeasureFinding) -> doc.Cell:
-    """The value of a measure; inside the null band it is marked as what chance gives."""
+    """The value of a measure, marked as chance if it is inside the null band."""
     value = doc.measured(m.value, m.unit)
     return doc.Cell(value, style="big") if m.value > m.null_high else doc.Cell(value, "chance", style="quiet")
 
@@ -259,7 +259,7 @@ def _epsilons(audit: AuditResult) -> Sections:
 def _column_leaks(audit: AuditResult) -> Sections:
     if not audit.column_leaks:
         return ()
-    # What leaks most comes first, so that a cut list never hides it.
+    # What leaks most comes first, so that a shortened list never hides it.
     leaks = sorted(audit.column_leaks, key=lambda leak: -max(leak.alone, leak.given_others))
     rest = len(leaks) - _COLUMNS_DRAWN
     words = (

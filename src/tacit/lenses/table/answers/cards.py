@@ -16,7 +16,7 @@ _WIDTH = 330.0
 def risky_cards(
     values: Sequence[RiskyValue | LearnedRiskyValue], facts: Sequence[Sequence[tuple[str, Text]]], *, terms: str
 ) -> Cards:
-    """A card for every value, with its facts and what each column adds, told under the name ``terms``."""
+    """A card for every value, with its facts and what each column adds, under the heading ``terms``."""
     return Cards(
         [
             Card(

@@ -16,14 +16,14 @@ from tacit.report.result import Result
 ColumnKind = Literal["identifier", "date", "place", "number", "category", "text", "constant"]
 
 _TOLD = 40
-# So many of the coarser levels are told, the finest.
+# How many of the coarser levels are listed, finest first.
 _LEVELS = 2
 _SAID: dict[ColumnKind, str] = {"text": "free text", "constant": "one value"}
 
 
 @dataclass(frozen=True)
 class GuessedColumn:
-    """What a column seems to be, and why. ``distinct`` and ``missing`` are of the rows that were looked at.
+    """What a column seems to be, and why. ``distinct`` and ``missing`` count in the rows that were read.
 
     ``levels`` are the names of the coarser levels that were found, finest first. ``examples`` are at most three common
     values, each of at least ten records.
@@ -48,9 +48,9 @@ class GuessedColumn:
 class ColumnsResult(Result):
     """The columns of a table with guessed roles; nothing was measured, and nothing is decided.
 
-    ``proposed_secret`` is the likeliest secret, if there is one; ``proposed_drop`` identify people, or cannot be
-    counted; ``proposed_known`` is what a neighbour may know. ``looked_at`` is the number of rows that were looked at,
-    ``command`` the audit to go on with; ``written`` is the ending of the file that a release of the table would have.
+    ``proposed_secret`` is the likeliest secret, if there is one; ``proposed_drop`` are columns that identify people or
+    cannot be counted; ``proposed_known`` is what a neighbour may know. ``looked_at`` is the number of rows that were
+    read, ``command`` the audit to run next; ``written`` is the file ending that a release of the table would have.
     """
 
     has_unit: ClassVar[bool] = False
@@ -112,7 +112,7 @@ class ColumnsResult(Result):
         return (doc.Paragraph(sentence(words, looked), "note"),)
 
     def _of_persons(self) -> list[GuessedColumn]:
-        """The columns of persons' numbers that repeat."""
+        """The columns of people's numbers in which a number occurs more than once."""
         repeating = [each for each in self.columns if 1 < each.distinct < self.looked_at - each.missing]
         return [each for each in repeating if personal_in(each.name) == PERSONS_NUMBER]
 
@@ -136,7 +136,7 @@ class ColumnsResult(Result):
             several_rows(each.name, each.distinct, self.looked_at - each.missing) for each in self._of_persons()
         )
         if self.proposed_known:
-            words = "A neighbour may know {names}. If so, say {known}: what a row adds to that is then bounded;  "
+            words = "A neighbour may know {names}. If so, say {known}: what a row adds to that is then bounded; "
             words += "what that says on its own is not."
             known = Setting("known", list(self.proposed_known))
             items.append(sentence(words, names=doc.listed(self.proposed_known), known=known))
@@ -144,14 +144,14 @@ class ColumnsResult(Result):
 
 
 def several_rows(column: str, values: int, rows: int) -> str:
-    """What a column of persons' numbers says that has fewer values than rows."""
+    """What it means if a column of people's numbers has fewer values than rows."""
     return (
         f"{doc.shorten(column, 32)} has {values:,} values in {rows:,} rows. If these are the people of the table, "
-        "some have several rows, and what is said about people is only true of rows: make one row of each person first."
+        "some have several rows, and what is said about people is only true of rows: make one row per person first."
     )
 
 
 def audit_command(source: str, secret: Sequence[str], drop: Sequence[str]) -> Sentence:
-    """The audit to go on with, ready to copy."""
+    """The audit to run next, ready to copy."""
     settings = {"secret": list(secret) or ["COLUMN"], **({"drop": list(drop)} if drop else {})}
     return sentence("{}", Command("audit", doc.FilePath(source), **settings))

@@ -1,4 +1,4 @@
-"""What a reader of a drawn release counts, beside what was there: the section of a release about its counts."""
+"""What a reader of a drawn release counts, and what was there: the section of a release about its counts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ def corrected_section(columns: Sequence[CorrectedColumn]) -> Sequence[doc.Sectio
     """Columns with few values: how many records have each in the release, and how many had it before."""
     if not columns:
         return ()
-    told = (
+    words = (
         "Values were drawn, so counts in the release differ from those of the original. Its channel is known "
         "(channel.json), and corrects that on average. ± is one standard error of the draw; values that the release "
         "does not tell have none."
     )
-    blocks: list[doc.Block] = [doc.Paragraph(told)]
+    blocks: list[doc.Block] = [doc.Paragraph(words)]
     heads = ("Value", ">In the release", ">Corrected", ">±")
     for each in columns:
         blocks.append(doc.Heading(doc.DataValue(each.column, 60)))

@@ -18,7 +18,7 @@ from tacit.lenses.table.roles.names import secret_in
 if TYPE_CHECKING:
     from tacit.lenses.table.answers.audit import AuditResult
 
-# The first answer has forty lines: so many columns, changes and levels of a cure are told in it.
+# The first answer has forty lines, which leaves room for this many columns, changes and levels of a cure.
 _COLUMNS_TOLD = 5
 _QUIET_TOLD = 4
 _CHANGES_TOLD = 3
@@ -27,7 +27,7 @@ OF = 1_000
 
 
 def of_thousand(part: float, whole: float) -> str:
-    """People of 1,000, or of all where there are fewer; never nobody where there is somebody."""
+    """People out of 1,000, or out of all if there are fewer; somebody is never rounded down to nobody."""
     if whole < OF:
         return f"{round(part)} of {round(whole)}"
     people = OF * part / whole
@@ -55,7 +55,7 @@ def _found(found: PeopleFound) -> Iterator[Sentence]:
         return
     verb = "is" if alone == 1 and people < OF else "are"
     words = (
-        f"{of_thousand(alone, people)} people {verb} alone with their values {what}: anyone who knows them finds the  "
+        f"{of_thousand(alone, people)} people {verb} alone with their values {what}: anyone who knows them finds the "
     )
     words += "record"
     few = next((by[why] for why in ("few columns", "one column") if why in by), None)
@@ -76,7 +76,7 @@ def _named(found: FoundBy) -> str:
 
 
 def _guessed(audit: AuditResult) -> Sentence:
-    """Guesses by somebody who learned from other records, so that what is chance does not count."""
+    """Guesses by somebody who learned from other records, so that chance does not count."""
     secret, ladder = doc.listed(audit.names("secret")), audit.ladder
     more = round(ladder.original.guessed)
     without = f"without them ({round(ladder.prior):,} of {OF:,})"
@@ -93,13 +93,13 @@ def _guessed(audit: AuditResult) -> Sentence:
 
 
 def surviving(leaks: Sequence[ColumnLeak]) -> list[ColumnLeak]:
-    """The columns that give away more by themselves than chance shows, the loudest first."""
+    """The columns that give away more by themselves than chance would show, the loudest first."""
     real = [leak for leak in leaks if leak.alone_verdict == "leak"]
     return sorted(real, key=lambda leak: leak.alone_null - leak.alone)
 
 
 def what_section(audit: AuditResult) -> doc.Section:
-    """The columns whose share survives chance, in order; the others in one line. The page has a table of them."""
+    """The columns whose share survives chance, in order; the others in one line. The page has them in a table."""
     whole = next((m.ceiling for m in audit.measures if m.name == "mutual_information"), 0.0) or 1.0
     real = surviving(audit.column_leaks)
     drowned = [leak for leak in real if swamps(leak.alone_null, leak.alone, whole)]
@@ -137,13 +137,13 @@ def what_section(audit: AuditResult) -> doc.Section:
 
 
 def do_section(audit: AuditResult) -> doc.Section:
-    """Columns that are released and look secret; what to leave out or to tell more coarsely; the command."""
+    """Released columns that look secret; what to leave out or tell more coarsely; the command."""
     warned = [*_warnings(audit)]
     return doc.Section("What to do", [*warned, *_changes(audit, few=bool(warned))])
 
 
 def _warnings(audit: AuditResult) -> Iterator[doc.Block]:
-    """A released column that is named like a secret is not hidden by anything."""
+    """A warning about released columns that are named like secrets: nothing hides them."""
     named = {name: secret_in(name) or "" for name in secrets_released(audit)}
     if not named:
         return
@@ -157,9 +157,9 @@ def _warnings(audit: AuditResult) -> Iterator[doc.Block]:
 
 
 def _changes(audit: AuditResult, *, few: bool) -> Iterator[doc.Block]:
-    """What each change of one column would do, beside the table as it is; and the levels that hide most people.
+    """What changing a single column would do, next to the original table; and the levels that hide most people.
 
-    ``few`` where more was said already: the first answer has to be short.
+    ``few``: list fewer changes, because a warning comes before them and the first answer has to be short.
     """
     fixes = audit.fixes
     best = chosen(fixes)[: _CHANGES_TOLD - 2 * few] if fixes is not None else []
@@ -178,7 +178,7 @@ def _changes(audit: AuditResult, *, few: bool) -> Iterator[doc.Block]:
         yield doc.TableBlock(heads, [as_it_is, *rows])
         sample = "" if fixes.sampled is None else f", estimated from {fixes.sampled:,} records"
         words = (
-            "Found: nobody else has their values. Guessed: at least this many more than without the table. Kept: of  "
+            "Found: nobody else has their values. Guessed: at least this many more than without the table. Kept: of "
         )
         words += "the columns. Each line on its own{sample}."
         yield doc.Paragraph(sentence(words, sample=sample), "note")
@@ -195,6 +195,6 @@ def _changes(audit: AuditResult, *, few: bool) -> Iterator[doc.Block]:
 
 def _again(audit: AuditResult, fix: FixEffect) -> Command:
     """The same audit with one change."""
-    # A frame has no bytes to hash, and no name to type.
+    # A frame has no bytes to hash, and no name that could be typed in a command.
     source = doc.FilePath(audit.source.name) if audit.source.sha256 else "TABLE"
     return Command("audit", source, **changed(audit, fix))

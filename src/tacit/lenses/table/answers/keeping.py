@@ -11,7 +11,7 @@ from tacit.errors import Sentence, Setting, sentence
 from tacit.release.kept import MOST_IN_TURN, ReaderKeeps, UseScore
 from tacit.release.levels import ColumnLevels
 
-# Of a wide table the terminal lists so many columns, first and where all is asked for; the page draws so many.
+# Columns of a wide table that the terminal lists at first, and if all are asked for; and that the page draws.
 _FIRST, _LISTED, _DRAWN = 7, 20, 40
 _EXAMPLES = 3
 _TARGETS = {"value": "", "above the middle": "is it above the middle?", "commonest values": "which of the commonest?"}
@@ -33,35 +33,35 @@ def keeping_words(keeps: ReaderKeeps) -> Sentence:
 
 
 def keeping_section(keeps: ReaderKeeps, nowhere: Sequence[str] = ()) -> doc.Section:
-    """What a reader keeps of each column; how well what was named to be of use is predicted.
+    """What a reader keeps of each column, and how well the columns named as a use are predicted.
 
-    ``nowhere`` are columns that read the same in every row: of them nothing is kept but what chance gives.
+    ``nowhere`` are columns that read the same in every row: they tell nothing by themselves.
     """
     named = _uses(keeps) if keeps.uses == "named" else ()
     words = () if len(keeps.columns) <= _FIRST else (doc.Paragraph(keeping_words(keeps)),)
-    said = (
-        f"Not told at all, the same in every row: {doc.listed(nowhere, limit=_FIRST)}. What is kept of them, other "
-        "columns tell."
+    warning = (
+        f"Not told at all, the same in every row: {doc.listed(nowhere, limit=_FIRST)}. What is kept of them comes "
+        "from other columns."
     )
-    empty = doc.Paragraph(said, "warning")
+    empty = doc.Paragraph(warning, "warning")
     blocks = (*words, *((empty,) if nowhere else ()), _columns(keeps), *named)
     return doc.Section("What a reader keeps", blocks, kind="plug-in")
 
 
 def using_section(keeps: ReaderKeeps) -> doc.Section:
-    """How it was looked at; what the columns predict of each other, and what became of rows and associations."""
-    looked = sentence(
+    """How it was measured; how well columns predict each other; what became of rows and associations."""
+    method = sentence(
         "The share of an original column's information that a released row tells, minus chance, in {}. Columns are "
         "taken coarsely, numbers in tenths.",
         doc.Count(keeps.rows_used, "record"),
     )
     used = _uses(keeps) if keeps.uses != "named" else ()
-    blocks = (doc.Paragraph(looked, "note"), *used, doc.Facts(list(_facts(keeps))))
+    blocks = (doc.Paragraph(method, "note"), *used, doc.Facts(list(_facts(keeps))))
     return doc.Section("What it can be used for", blocks, kind="plug-in")
 
 
 def telling_section(columns: Sequence[ColumnLevels], *, mixed: bool) -> doc.Section:
-    """How each column is told in a release in cells: how many levels it has, what some look like, how they are read."""
+    """How a release in cells tells each column: how many levels it has, what some look like, how to read them."""
     rows = [
         (doc.DataValue(each.column, 40), doc.Count(len(each.levels)), doc.listed(_examples(each), limit=_EXAMPLES))
         for each in columns
@@ -73,7 +73,7 @@ def telling_section(columns: Sequence[ColumnLevels], *, mixed: bool) -> doc.Sect
 
 
 def _reading(columns: Sequence[ColumnLevels]) -> doc.Paragraph:
-    """How a reader counts, averages and trains; grouping the file by its words is what comes to mind first."""
+    """How a reader should count and train; the first thing that comes to mind, grouping the file, is wrong."""
     name = json.dumps(max(columns, key=lambda each: len(each.levels)).column)
     words = (
         "Do not group the file by a column, and do not train a model on its words: the rows that state a value are not "
@@ -86,11 +86,11 @@ def _reading(columns: Sequence[ColumnLevels]) -> doc.Paragraph:
 
 def _examples(column: ColumnLevels) -> list[str]:
     """Levels that tell something, spread over all of them."""
-    told = [str(level) for level in column.levels]
+    names = [str(level) for level in column.levels]
     if column.meanings:
         pairs = zip(column.levels, column.meanings, strict=True)
-        told = ["missing" if level is None else f"{level:g} ({meaning})" for level, meaning in pairs]
-    telling = [level for level in told if level != "any"] or ["any"]
+        names = ["missing" if level is None else f"{level:g} ({meaning})" for level, meaning in pairs]
+    telling = [level for level in names if level != "any"] or ["any"]
     return [doc.shorten(spoken(level), 30) for level in telling[:: max(1, len(telling) // _EXAMPLES)]][:_EXAMPLES]
 
 
@@ -100,7 +100,7 @@ def _columns(keeps: ReaderKeeps) -> doc.Figure:
         (doc.DataValue(each.name, 40), doc.Cell(doc.Share(each.kept), style="big"), doc.Share(each.shift))
         for each in keeps.columns
     ]
-    # What somebody named is not among what a wide table leaves out.
+    # A column that the user named is listed even if the table is wide.
     named = {score.name for score in keeps.use} if keeps.uses == "named" else set()
     first = sorted(range(len(rows)), key=lambda at: keeps.columns[at].name not in named)[:_FIRST]
     table = doc.TableBlock(("Column", ">Kept", ">Shares off by"), rows, shown=sorted(first), more="columns")
@@ -115,13 +115,13 @@ def _uses(keeps: ReaderKeeps) -> tuple[doc.Block, ...]:
             return ()
         words = "What the release predicts was not tried, because it has more than {} columns: name some with {use}."
         return (doc.Paragraph(sentence(words, MOST_IN_TURN, use=Setting("use")), "note"),)
-    told = (
-        "Models trained on the release are judged on other, original records, beside models trained on the originals; "
+    words = (
+        "Models trained on the release are judged on other, original records, next to models trained on the originals; "
         "the best of each is shown. AUC: how often it ranks two records correctly, one of each kind. Accuracy: how "
         "often it is right."
     )
     columns = ("Predicted", "Measure", ">Without a model", ">From the originals", ">From the release")
-    return (doc.TableBlock(columns, [_use(score) for score in keeps.use]), doc.Paragraph(told, "note"))
+    return (doc.TableBlock(columns, [_use(score) for score in keeps.use]), doc.Paragraph(words, "note"))
 
 
 def _use(score: UseScore) -> tuple[doc.InCell, ...]:

@@ -1,4 +1,4 @@
-"""What a safe release would cost: the epsilons that were tried, beside the table as it is."""
+"""What a safe release would cost: the epsilons that were tried, next to the original table."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _WORDS = (
     "beyond the {prior} that are right by always guessing the commonest; an estimate, and a better model may guess "
     "more."
 )
-# Where so many of 1,000 have the commonest secret, hardly any other is guessed.
+# If more than this many of 1,000 have the commonest secret, hardly any other is guessed.
 COMMON = 700
-# The terminal lists what is kept of so many columns.
+# For how many columns the terminal lists what is kept.
 _LISTED = 20
 
 
 def cost_section(ladder: Ladder, suggestion: Suggestion) -> doc.Section:
-    """The suggestion and its command; on the page, what each epsilon keeps and whom it exposes, too."""
-    told = suggestion.sentence
+    """The suggestion and its command; on the page, also what each epsilon keeps and whom it exposes."""
+    advice = suggestion.sentence
     if ladder.suggested is not None:
         epsilon = ladder.suggested.epsilon
         words = " With {} no secret becomes more than {} times as likely, or as unlikely."
-        told = sentence("{}" + words, told, Setting("epsilon", epsilon), _times(epsilon))
-    blocks: list[doc.Block] = [doc.Paragraph(told, "lead")]
+        advice = sentence("{}" + words, advice, Setting("epsilon", epsilon), _times(epsilon))
+    blocks: list[doc.Block] = [doc.Paragraph(advice, "lead")]
     if suggestion.command:
         blocks.append(doc.Paragraph(suggestion.command, label="Make it"))
     blocks += [replace(block, where="page") for block in _epsilons(ladder)]
@@ -39,7 +39,7 @@ def cost_section(ladder: Ladder, suggestion: Suggestion) -> doc.Section:
 
 
 def epsilons_section(ladder: Ladder) -> doc.Section:
-    """What each epsilon keeps and whom it exposes, for the terminal, which shows it where everything is asked for."""
+    """What each epsilon keeps and whom it exposes; the terminal shows it if everything is asked for."""
     return doc.Section("What each epsilon would cost", _epsilons(ladder), kind=_kind(ladder), where="terminal")
 
 
@@ -69,7 +69,7 @@ def _note(ladder: Ladder) -> Sentence:
 
 
 def people(of_thousand: float) -> str:
-    """A number of people of 1,000; few are not nobody."""
+    """A number of people out of 1,000; a few are not rounded down to nobody."""
     return "0" if of_thousand == 0 else "<1" if of_thousand < 0.5 else f"{of_thousand:,.0f}"
 
 

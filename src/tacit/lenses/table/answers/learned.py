@@ -1,4 +1,4 @@
-"""What an audit says about the log-lift that was learned: each number an estimate, and each section says so."""
+"""What an audit says about learned log-lift: every number is an estimate, and every section says so."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tacit.lenses.table.results import LearnedFindings, LearnedRiskyValue
 def learned_sections(
     found: LearnedFindings, beside: doc.RiskHistogram, *, counted: Mapping[float, float], secrets: Sequence[str]
 ) -> tuple[doc.Section, ...]:
-    """The learned answer, beside the counted histogram and the counted shares; ``secrets`` the commonest first."""
+    """The learned answer, next to the counted histogram and shares; ``secrets`` has the commonest first."""
     calibration = (_calibration(found, secrets),) if found.calibration else ()
     return (_leaks(found), *calibration, _risks(found, beside, counted), _riskiest(found))
 
@@ -26,7 +26,8 @@ def _leaks(found: LearnedFindings) -> doc.Section:
     if found.reason:
         blocks.append(doc.Paragraph(found.reason, "note", label="Why this estimator"))
     if found.candidates:
-        columns = ("Tried", sentence(">Loss on held-out records\n({} a record; lower is better)", doc.UNIT), ">Weight")
+        loss = sentence(">Loss on held-out records\n({} per record; lower is better)", doc.UNIT)
+        columns = ("Tried", loss, ">Weight")
         prior = (doc.Cell("the prior alone", style="quiet"), doc.Nats(found.prior_log_loss, unit=False), "")
         rows = [(c.title, doc.Nats(c.log_loss, unit=False), doc.Number(c.weight)) for c in found.candidates]
         blocks.append(doc.TableBlock(columns, [*rows, prior]))
@@ -56,7 +57,7 @@ def _tiles(found: LearnedFindings) -> doc.Tiles:
 
 
 def resolution(found: LearnedFindings) -> str:
-    """How finely the released columns were looked at."""
+    """How finely the released columns were taken."""
     return f"{doc.listed(found.cut, limit=6)} cut as you asked, all else uncut" if found.cut else "uncut"
 
 
@@ -65,7 +66,7 @@ def _calibration(found: LearnedFindings, secrets: Sequence[str]) -> doc.Section:
     chart = doc.Calibration(points, secrets)
     hidden = len({point.secret for point in points}) - len(chart.drawn)
     within = sum(point.low <= point.predicted <= point.high for point in points)
-    told = (
+    verdict = (
         f"In {within} of {len(points)} groups of records the predicted log-lift lies within the 95% limits of the one "
         "observed among records that the model had not seen."
     )
@@ -76,7 +77,7 @@ def _calibration(found: LearnedFindings, secrets: Sequence[str]) -> doc.Section:
     blocks: list[doc.Block] = [
         doc.Paragraph(words, where="page"),
         doc.Figure(chart, (_calibration_table(points),)),
-        doc.Paragraph(told),
+        doc.Paragraph(verdict),
     ]
     if hidden > 0:
         more = f"{hidden} more {'secrets are' if hidden > 1 else 'secret is'} in the table."
@@ -102,7 +103,7 @@ def _calibration_table(points: Sequence[doc.CalibrationPoint]) -> doc.TableBlock
 def _risks(found: LearnedFindings, beside: doc.RiskHistogram, counted: Mapping[float, float]) -> doc.Section:
     by = "models that had not seen the record" if found.trained_on else "the saved model"
     words = (
-        f"Learned risks are by {by}, the columns {resolution(found)}. Counted ones are of the cut columns in the "
+        f"Learned risks are by {by}, the columns {resolution(found)}. Counted ones are for the cut columns in the "
         "sections below: with few records per value they are mostly noise, and biased upwards."
     )
     layers = (doc.Layer("learned (estimate)", found.risk_histogram), doc.Layer("counted (plug-in)", beside, "outline"))

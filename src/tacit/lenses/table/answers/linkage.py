@@ -1,4 +1,4 @@
-"""What somebody finds who links a release, as sections of an attack."""
+"""What somebody finds by linking a release to what they know, as sections of an attack."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COLUMNS_TOLD = 12
 
 
 def linkage_sections(findings: Sequence[LinkageFinding]) -> Sequence[doc.Section]:
-    """One section: for everything that may be known, who is found, what is read, and how the secret is guessed."""
+    """One section: for each set of known columns, who is found, what is read, and how well the secret is guessed."""
     if not findings:
         return ()
     blocks: list[doc.Block] = [doc.Paragraph(_WORDS)]

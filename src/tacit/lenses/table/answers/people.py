@@ -17,7 +17,7 @@ _COLUMNS_NAMED = 4
 
 
 def people_section(found: PeopleFound) -> doc.Section:
-    """How many people are alone on all released columns and on some of them, and what would hide them."""
+    """How many people are alone in all released columns and in some of them, and what would hide them."""
     blocks: list[doc.Block] = [doc.Paragraph(found.headline, "lead"), _sets(found), doc.Paragraph(_WORDS, "note")]
     if found.cures:
         blocks.append(_cures(found))

@@ -11,7 +11,7 @@ _COLUMNS_NAMED = 4
 
 
 def prices_section(found: SecretPrices) -> doc.Section:
-    """That values can be named, and what each of them would cost by itself."""
+    """A proposal to name only some values, and what each would cost by itself."""
     columns = (
         "Secret alone",
         ">Prior",

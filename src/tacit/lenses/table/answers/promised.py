@@ -1,4 +1,4 @@
-"""What a release promises, how it was made and what comes next, as its answer says it."""
+"""What a release promises, how it was made and what to do next, as its answer puts it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WORTH_TELLING = 5e-4
 
 
 def verdict_of(certificate: CountedCertificate) -> doc.Badge:
-    """Whether the claim holds, and of the whole file too."""
+    """Whether the claim holds, and for the whole file too."""
     if certificate.holds and not certificate.file.holds:
         return doc.badge(ROW_BY_ROW)
     return doc.badge("holds" if certificate.holds else "does not hold")
@@ -30,7 +30,7 @@ def promise(certificate: CountedCertificate) -> doc.Paragraph:
 
 
 def not_promised(certificate: CountedCertificate) -> Sentence:
-    """Of whom, and against whom, nothing is promised: the first things that the claim rests on."""
+    """About whom, and against whom, nothing is promised: the first things that the claim rests on."""
     sample = (
         "It is about the people in this table, one row for each; it proves nothing about others ({confidence} asks for "
         "a proof)."
@@ -56,7 +56,7 @@ def is_on_curve(certificate: CountedCertificate) -> bool:
 
 
 def _claimed(certificate: CountedCertificate) -> str:
-    """The bounds of the two sides, where they differ."""
+    """The bounds of the two sides, if they differ."""
     high, low = certificate.bounds.high, certificate.bounds.low
     if low == high:
         return "smaller is stricter"
@@ -92,7 +92,7 @@ def _shared(file: WholeFile) -> doc.Tile:
     if not file.holds:
         values = doc.Count(file.values_below, "value")
         asked = sentence("fewest; {} asked, {} below", doc.Count(file.least), values)
-    return doc.Tile("People a value", doc.Count(file.smallest), asked)
+    return doc.Tile("People per value", doc.Count(file.smallest), asked)
 
 
 def mechanism_words(certificate: CountedCertificate) -> Sentence:
@@ -118,15 +118,15 @@ def mechanism_words(certificate: CountedCertificate) -> Sentence:
 
 
 def unchanged_words(certificate: CountedCertificate) -> Sentence:
-    """How many rows and cells stay as they were; where replacements are drawn, what is expected of the draw."""
+    """How many rows and cells stay unchanged; if replacements are drawn, how many are expected to."""
     about = "" if certificate.mechanism.replacement in ("merge", "suppress") else "about "
     rows, cells = doc.Share(certificate.utility.rows_unchanged), doc.Share(certificate.utility.cells_unchanged)
     return sentence("{about}{rows} of rows and {about}{cells} of cells", about=about, rows=rows, cells=cells)
 
 
 def together_words(composition: papers.LedgerComposition) -> Sentence:
-    """What all releases of a ledger say together of each secret, in short."""
-    told = [
+    """What all releases of a ledger together say about each secret, in short."""
+    bounds = [
         sentence(
             "{} at most {} times as likely ({})",
             doc.listed(each.secret),
@@ -134,12 +134,12 @@ def together_words(composition: papers.LedgerComposition) -> Sentence:
             doc.Nats(each.epsilon),
         )
         if math.isfinite(each.epsilon)
-        else f"no bound of {doc.listed(each.secret)}"
+        else f"no bound on {doc.listed(each.secret)}"
         for each in composition.secrets
     ]
     how = "counted, exact" if composition.exact else "by bound"
     releases = doc.Count(composition.releases, "release")
-    return sentence("{} in the ledger: {} ({})", releases, together(told, "; "), how)
+    return sentence("{} in the ledger: {} ({})", releases, together(bounds, "; "), how)
 
 
 def next_section(certificate: CountedCertificate, *, out: str | None, original: str | None) -> doc.Section:

@@ -33,7 +33,7 @@ from tacit.lenses.table.results import CorrectedColumn
 from tacit.release.certificate import CountedCertificate, MeasureChange
 from tacit.release.levels import ColumnLevels, read_code
 
-# Of many columns the terminal names so many.
+# How many columns the terminal names.
 _NAMED = 6
 # A measure may meet its promise to the last bit; rounding must not call that a breach.
 _SLACK = 1e-9
@@ -44,7 +44,7 @@ class ProtectResult(ReleasedTable):
     """A release that was written, and its certificate.
 
     ``corrected`` are the counts of its columns with few values, ``levels`` how columns are told in cells. ``original``
-    is the table as its owner named it, where it has a name.
+    is the name that its owner gave to the table, if it has one.
     """
 
     certificate: CountedCertificate
@@ -63,7 +63,7 @@ class ProtectResult(ReleasedTable):
         return data if code is None else exactly(data, code)
 
     def document(self) -> doc.Document:
-        """The promise, what readers keep and what to do next; folded, all that it rests on.
+        """The promise, what readers keep and what to do next; folded, everything it rests on.
 
         Guarantees
         ----------
@@ -92,12 +92,12 @@ class ProtectResult(ReleasedTable):
 
 
 def _why(result: ProtectResult) -> tuple[doc.Block, ...]:
-    """What the owner is told before anything else, only in the terminal."""
+    """What the owner needs to know first, only in the terminal."""
     return (doc.Paragraph(result.diagnosis, "warning", label="Why", where="terminal"),) if result.diagnosis else ()
 
 
 def _tiles(result: ProtectResult) -> doc.Tiles:
-    """What is to be seen first; the page has what is for the terminal here in its certificate."""
+    """What is shown first; what is only for the terminal here, the page shows in its certificate."""
     certificate = result.certificate
     tiles = [
         result.place_tile(f"data in {result.data_file}"),
@@ -113,10 +113,10 @@ def _tiles(result: ProtectResult) -> doc.Tiles:
 
 
 def _kept_tiles(certificate: CountedCertificate) -> list[doc.Tile]:
-    """What is kept: of a release in cells, of the original table; of others, of the table as it was cut."""
+    """What is kept: for a release in cells, of the original table; for others, of the table after its cuts."""
     utility = certificate.utility
     if certificate.in_cells:
-        # What is kept of whole rows stands where the reader's share is told.
+        # What is kept of whole rows is shown with what the reader keeps.
         kept = None if certificate.keeps is None else certificate.keeps.mean_kept
         cells = doc.Count(certificate.mechanism.values)
         return [
@@ -131,7 +131,7 @@ def _kept_tiles(certificate: CountedCertificate) -> list[doc.Tile]:
 
 
 def _changes(result: ProtectResult) -> Sections:
-    """Every measure before and after, with what is promised of it."""
+    """Every measure before and after, and the promise about it."""
     measures = result.certificate.measures
     columns = ("Measure", ">Before", ">After", ">Epsilon promises\nat most", "Kept?")
     rows = [(*_change(m), doc.measured(m.promise, m.unit, with_unit=False), _kept(m)) for m in measures]
@@ -163,7 +163,7 @@ def _kept(m: MeasureChange) -> doc.Badge | doc.Cell:
 
 def _risks(result: ProtectResult) -> Sections:
     if result.certificate.thresholds is not None:
-        # Risks are of groups of the secret, which epsilon says nothing of.
+        # Risks are about groups of the secret, about which epsilon says nothing.
         return ()
     layers = [doc.Layer("after", result.after, "outline")]
     if result.before is not None:
@@ -179,7 +179,7 @@ def _cost(result: ProtectResult) -> Sections:
     certificate, utility = result.certificate, result.certificate.utility
     if certificate.in_cells:
         return (doc.Section("How it was made", (doc.Paragraph(mechanism_words(certificate), label="Mechanism"),)),)
-    told = sentence(
+    words = sentence(
         "The release keeps {} of {} of information about the original values; {} are unchanged, and no column's shares "
         "are expected to move by more than {}.",
         doc.Nats(utility.mutual_information, unit=False),
@@ -187,7 +187,7 @@ def _cost(result: ProtectResult) -> Sections:
         unchanged_words(certificate),
         doc.Share(utility.column_shift),
     )
-    prose = (doc.Paragraph(told), doc.Paragraph(sentence("{}.", mechanism_words(certificate)), label="Mechanism"))
+    prose = (doc.Paragraph(words), doc.Paragraph(sentence("{}.", mechanism_words(certificate)), label="Mechanism"))
     if not is_on_curve(certificate):
         return (doc.Section("What it costs", prose),)
     figure = trade_off(
@@ -259,7 +259,7 @@ def _assumptions(result: ProtectResult) -> Sections:
 
 
 def _certificate(result: ProtectResult) -> Sections:
-    """The certificate, field by field: what is public of the release."""
+    """The certificate, field by field: the public facts about the release."""
     c = result.certificate
     rows: Rows = [("secret", doc.listed(c.secret, limit=60)), ("released", doc.listed(c.released, limit=60))]
     if c.left_out:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tacit import document as doc
 from tacit.errors import sentence
 
-# So many points of a curve in the terminal.
+# How many points of a curve the terminal shows.
 _SHOWN = 8
 EPSILON = sentence(">Epsilon ({})", doc.UNIT)
 
@@ -72,6 +72,6 @@ def curve_table(points: Sequence[doc.CurvePoint], place: int | None) -> doc.Tabl
 
 
 def _thinned(n: int, place: int | None) -> list[int]:
-    """So few of ``n`` points that the table is read, always with the ends and the one at ``place``."""
+    """A few of ``n`` points, so that the table stays readable; always with the ends and the one at ``place``."""
     step = max(1, math.ceil((n - 1) / (_SHOWN - 1)))
     return [k for k in range(n) if k % step == 0 or k in (n - 1, place)]

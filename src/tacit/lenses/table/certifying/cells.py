@@ -11,15 +11,15 @@ from tacit.release.claims import attained_in_words, file_sentence
 
 
 class CellRelease(CountedRelease):
-    """A release in cells: what it keeps is of the original table."""
+    """A release in cells: what it keeps is measured on the original table."""
 
     def headline(self, certificate: CountedCertificate) -> str:
-        """What came of it, in one sentence; what is kept is of the columns, which readers read."""
+        """The outcome in one sentence; what is kept is stated for columns, because readers read columns."""
         assert certificate.keeps is not None
         kept = f"{certificate.keeps.mean_kept:.1%} of a column on average"
         shared = f"each shared by {certificate.file.smallest:,} people or more"
         if certificate.mechanism.mixes:
-            # In the file a cell may stand less often: what is counted is who has it before it is mixed.
+            # A cell may occur less often in the file: the count is of those who have it before mixing.
             shared = f"each that of {certificate.file.smallest:,} people or more before they were mixed"
         cost = f"its {certificate.mechanism.values:,} cells, {shared}, keep {kept}."
         if certificate.mechanism.values == 1:
@@ -32,9 +32,9 @@ class CellRelease(CountedRelease):
         """What else the owner should know."""
         notes = [self._few_note()] if self.counted.n_records < FEW_RECORDS else []
         code, question = self.rules.code, self.counted.question
-        told = {} if code is None else dict(zip(code.columns, code.written, strict=True))
+        written = {} if code is None else dict(zip(code.columns, code.written, strict=True))
         for name in question.use:
-            if len({*told.get(name, ("", "any"))}) == 1:
+            if len({*written.get(name, ("", "any"))}) == 1:
                 notes.append(
                     f"column '{name}' was named as a use but is not told at all: nothing can be learned about it"
                 )

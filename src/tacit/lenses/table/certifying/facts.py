@@ -1,4 +1,4 @@
-"""What the certificates of tables say alike: facts, measures before and after, and what is kept."""
+"""What all certificates of tables have in common: facts, measures before and after, and what is kept."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from tacit.release.whole_file import WholeFile, people_of
 from tacit.requests import Making
 from tacit.tables.counting import TooManyValues, count
 
-# Rows of more records than this are not counted as they were given, just to say what they told.
+# With more records than this, the original rows are not counted just to say what they gave away.
 MOST_GIVEN = 200_000
 
 
 def measures_of(
     bounds: LiftBounds, original: Joint | None, output: Joint, *, known: bool = False
 ) -> tuple[MeasureChange, ...]:
-    """Every measure before (if that was counted) and after, and what the bounds promise of it.
+    """Every measure before (if that was counted) and after, and what the bounds promise about it.
 
-    Bounds inside what is ``known`` promise nothing of what the release tells somebody who does not know it.
+    Bounds inside what is ``known`` promise nothing about what the release tells somebody who does not know it.
     """
     promised = {} if known else bounds.promised(output)
     return tuple(
@@ -48,7 +48,7 @@ def measures_of(
 
 
 def given_joint(counted: Counted) -> Joint | None:
-    """The joint of the secret and the released columns as they were given; None where counting it costs too much."""
+    """The joint of the secret and the original released columns; None if counting it costs too much."""
     question = counted.question
     if question.code is None:
         return counted.joint
@@ -70,7 +70,7 @@ def facts_of(
     key: bytes,
     fingerprint: str | None,
 ) -> dict[str, Any]:
-    """What certificates of tables say alike, once the data has been written; the words follow from the numbers."""
+    """What all certificates of tables say, once the data is written; ``worded`` fills in the words from the numbers."""
     question, records = counted.question, counted.n_records
     shown = {*question.released, *(question.hidden if making.keep_secret else ())}
     repeatable = making.random_state is not None
@@ -106,22 +106,22 @@ def facts_of(
 
 def whole_file_of(counted: Counted, rules: ReleaseRules, least: int) -> WholeFile:
     """How many people share each value that the release may hold."""
-    # Last, a value that was not seen.
+    # The last position is for values that were not seen.
     position = np.append(counted.symbols.positions_in(rules.symbols), -1)
     return WholeFile.of(people_of(rules.treatment, rules.symbols, records=counted.people, position=position), least)
 
 
 def channel_made(counted: Counted, rules: ReleaseRules, least: int) -> PublishedChannel | None:
-    """The channel that a release publishes; None where nothing is drawn."""
+    """The channel that a release publishes; None if nothing is drawn."""
     if not rules.treatment.drawn:
         return None
     return channel_of(rules.treatment, rules.symbols, counted.symbols, counted.people, least=least)
 
 
 def utility_of(counted: Counted, rules: ReleaseRules) -> Utility:
-    """What the honest reader keeps; rows and cells unchanged are expected shares where replacements are drawn.
+    """What the honest reader keeps; rows and cells unchanged are expected shares if replacements are drawn.
 
-    A release in cells is held against the original table, any other against the table as it was cut.
+    A release in cells is compared with the original table, any other with the table after its cuts.
     """
     kept = rules.treatment.kept(counted.joint.marginal, counted.symbols, rules.symbols)
     if rules.code is None:

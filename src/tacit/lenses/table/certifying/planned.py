@@ -39,17 +39,17 @@ from tacit.release.rules import ReleaseRules
 from tacit.requests import Making
 from tacit.tables.table import Table
 
-# Corrected counts are shown of so many columns, each with so few values.
+# Corrected counts are shown for at most this many columns, each with at most this many values.
 FEW_COLUMNS, FEW_VALUES = 8, 12
-# With fewer records than this the measures of a table fit few assignments of the secrets.
+# With fewer records than this, few assignments of the secrets fit the measures of a table.
 FEW_RECORDS = 200
-# A bound on the loss below this share says nothing worth a sentence.
+# A bound on the loss below this share is not worth a sentence.
 WORTH_TELLING = 5e-4
 
 
 @dataclass(frozen=True)
 class CountedRelease:
-    """What a release will be, before a row is written, where everything was counted."""
+    """What a release will be, before a row is written; everything in it was counted."""
 
     counted: Counted
     plan: Plan
@@ -69,17 +69,17 @@ class CountedRelease:
 
     @cached_property
     def given(self) -> Joint | None:
-        """The joint of the secret and the original table; None where it was not counted."""
+        """The joint of the secret and the original table; None if it was not counted."""
         return given_joint(self.counted)
 
     @property
     def curve(self) -> tuple[CurvePoint, ...]:
-        """What other epsilons would cost, of one merged set; another mechanism's are not these."""
+        """What other epsilons would cost with one merged set; empty for other mechanisms, whose costs differ."""
         return curve_points(self.funnel) if self.plan.mechanism.name == "watchdog" else ()
 
     @cached_property
     def before(self) -> RiskHistogram | None:
-        """Risks of the original table; None where it was not counted."""
+        """Risks of the original table; None if it was not counted."""
         return None if self.given is None else findings.risk_histogram(self.given)
 
     @property
@@ -89,7 +89,7 @@ class CountedRelease:
 
     @cached_property
     def channel(self) -> PublishedChannel | None:
-        """The channel that is published, where something is drawn."""
+        """The published channel, if something is drawn."""
         return channel_made(self.counted, self.rules, self.least)
 
     def corrected(self, written: Table) -> tuple[CorrectedColumn, ...]:
@@ -136,7 +136,7 @@ class CountedRelease:
             )
 
     def keeps(self, written: Table, certificate: CountedCertificate) -> ReaderKeeps:
-        """What readers of the file that was written keep of the original table."""
+        """What readers of the written file keep of the original table."""
         question = self.counted.question
         return kept_of_tables(
             question.original,
@@ -149,7 +149,7 @@ class CountedRelease:
         )
 
     def entry(self, relation: People, out: Path) -> Entry:
-        """What a ledger keeps of the release, except for what it says together with others."""
+        """What a ledger records about the release, except for what it says together with others."""
         plan, rules, question = self.plan, self.rules, self.counted.question
         leaks: dict[Secret, SecretLeak] = {}
         secrets = [(rules.secret, rules.bounds), *((each.secret, each.bounds) for each in rules.also)]
@@ -172,7 +172,7 @@ class CountedRelease:
         )
 
     def headline(self, certificate: CountedCertificate) -> str:
-        """What came of it, in one sentence."""
+        """The outcome in one sentence."""
         utility = certificate.utility
         same = f"{max(0.0, 1 - certificate.mechanism.records_merged):.1%} of the records are not merged"
         if certificate.mechanism.mixes:

@@ -1,4 +1,4 @@
-"""The lines of a verification about what is claimed of a counted release: every number computed again."""
+"""The lines of a verification about the claims of a counted release: every number is computed again."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def checks_of_claim(
     words = "recomputed -{low} to {high}, allowed -{lowest} to {highest}"
     sides = sentence(words, low=low, high=high, lowest=lowest, highest=highest)
     merged_share = float(counted.joint.marginal[merged].sum())
-    # What a mixture loses takes its rules; cells have a line of their own.
+    # The loss of a mixture can be computed only from its rules; cells have a line of their own.
     in_cells = certificate.mechanism.replacement == IN_CELLS
     loss = (
         [] if mixes or in_cells else [close("loss of utility", nmil(counted.joint, merged), certificate.utility.nmil)]
@@ -66,7 +66,7 @@ def _checks_of_measures(certificate: CountedCertificate, counted: Counted, outpu
     right = {m.name: m for m in measures_of(certificate.bounds, given_joint(counted), output, known=known)}
     claimed = {m.name: m for m in certificate.measures}
     wrong = [m.title for name, m in right.items() if name not in claimed or not _alike(m, claimed[name])]
-    # Whatever is unknown, or said twice, was not recomputed.
+    # A measure that is unknown, or stated twice, was not recomputed.
     wrong += [m.name for m in certificate.measures if m.name not in right or m is not claimed[m.name]]
     promised = {name: m.promise for name, m in claimed.items() if m.promise is not None and name in right}
     over = [right[name].title for name, promise in promised.items() if right[name].after > promise + AGREEMENT]
@@ -86,7 +86,7 @@ def _alike(own: MeasureChange, claimed: MeasureChange) -> bool:
 
 
 def recomputed(attained: float, allowed: float) -> Sentence:
-    """What was found, and what may be."""
+    """What was found, and what is allowed."""
     return sentence("recomputed {attained}, allowed {allowed}", attained=Nats(attained, 6), allowed=Nats(allowed, 6))
 
 
@@ -95,19 +95,19 @@ def _checks_of_further(certificate: CountedCertificate, outputs: Sequence[Joint]
     for claimed, asked, output in zip(certificate.also, certificate.further, outputs, strict=False):
         attained = Attained.of(output, asked.bounds, counted.parts)
         right = agree(attained.epsilon, claimed.attained_epsilon) and attained.holds(asked.bounds, slack=SLACK)
-        told = recomputed(attained.epsilon, asked.epsilon)
-        checks.append(Check(f"epsilon of {', '.join(asked.secret)}", right, told))
+        detail = recomputed(attained.epsilon, asked.epsilon)
+        checks.append(Check(f"epsilon of {', '.join(asked.secret)}", right, detail))
     return checks
 
 
 def _checks_of_readings(
     certificate: CountedCertificate, counted: Counted, merged: Mask, design: CellCode | None
 ) -> list[Check]:
-    """What the records prove is proved again: who is dealt to which half follows from the counts."""
+    """What the records prove is proved again: the counts settle which record goes to which half."""
     bounds, (here, there) = certificate.bounds, certificate.readings
-    told = here.sentence == population_sentence(certificate.attained_epsilon, bounds)
-    told = told and there.sentence == sample_sentence(there, bounds)
-    checks = [Check("readings", told, "say what the numbers say" if told else "do not say what the numbers say")]
+    right = here.sentence == population_sentence(certificate.attained_epsilon, bounds)
+    right = right and there.sentence == sample_sentence(there, bounds)
+    checks = [Check("readings", right, "say what the numbers say" if right else "do not say what the numbers say")]
     if there.confidence is None:
         return checks
     if certificate.in_cells:
@@ -121,7 +121,7 @@ def _checks_of_readings(
 def _check_of_cells(
     certificate: CountedCertificate, counted: Counted, design: CellCode | None, confidence: float
 ) -> Check:
-    """The tree that was grown is proved again, and the cells of the release must be what comes of it."""
+    """The grown tree is proved again, and must give exactly the cells of the release."""
     name, question = "proof from the records", counted.question
     if design is None:
         return Check(name, None, "needs private/rules.json")
@@ -158,12 +158,12 @@ def checks_of_utility(
     plain = mechanism.plain_watchdog_attains
     if plain is not None and not agree(watchdog_bound_exact(counted.joint, certificate.epsilon), plain):
         wrong.append("plain_watchdog_attains")
-    # What others would lose is not computed again, but a mixture lies between the least loss and that of one set.
+    # The loss of other mechanisms is not recomputed, but a mixture's lies between the least loss and that of one set.
     if not (mechanism.loss_bound or 0.0) <= utility.nmil + AGREEMENT:
         wrong.append("loss_bound")
     mixture = mechanism.replacement == MIXTURE and not certificate.in_cells
     if mixture and not utility.nmil <= (mechanism.watchdog_nmil or 0.0) + AGREEMENT:
         wrong.append("watchdog_nmil")
     named = ", ".join(name.replace("_", " ") for name in wrong)
-    told = f"differ: {named}" if wrong else f"{len(fields(utility)) + 2} numbers recomputed"
-    return [Check("what is kept and merged", not wrong, told)]
+    detail = f"differ: {named}" if wrong else f"{len(fields(utility)) + 2} numbers recomputed"
+    return [Check("what is kept and merged", not wrong, detail)]

@@ -17,18 +17,18 @@ from tacit.tables.counting import count
 def check_of_people(certificate: CountedCertificate, rules: ReleaseRules | None, rows: RowComparison) -> Check:
     """How many people share each released value, counted again.
 
-    By the rules where the owner verifies. Otherwise in the file itself: what might have been drawn and was not is then
-    not seen, so that fewer values may belong to few people than the certificate says, and never more.
+    By the rules if the owner verifies, otherwise in the file itself. The file does not show what might have been drawn
+    but was not, so it may show fewer values that belong to few people than the certificate states, but never more.
     """
     name, claimed = "fewest people who share a released value", certificate.file
     found = _in_the_file(certificate, rows) if rules is None else whole_file_of(rows.original, rules, claimed.least)
-    told = f"{_told(found)}; the certificate says {_told(claimed)}"
+    differ = f"{_told(found)}; the certificate says {_told(claimed)}"
     drawn = not certificate.randomness.startswith(NOTHING_DRAWN)
     if found == claimed:
         return Check(name, True, _told(found))
     if rules is None and drawn and found.smallest >= claimed.smallest and found.values_below <= claimed.values_below:
-        return Check(name, None, f"{told}. What else might have been drawn takes private/rules.json")
-    return Check(name, False, told)
+        return Check(name, None, f"{differ}. Seeing what else might have been drawn takes private/rules.json")
+    return Check(name, False, differ)
 
 
 def _told(file: WholeFile) -> str:
@@ -37,7 +37,7 @@ def _told(file: WholeFile) -> str:
 
 
 def _in_the_file(certificate: CountedCertificate, rows: RowComparison) -> WholeFile:
-    """As the file shows it: records that look alike where nothing was drawn, else those that truly have the value."""
+    """As the file shows it: records that look alike if nothing was drawn, else those that truly have the value."""
     counts, released = count(rows.data, certificate.released), certificate.released
     symbols, value = counts.symbols(released)
     alike = np.bincount(value, counts.records, len(symbols)).astype(np.int64)

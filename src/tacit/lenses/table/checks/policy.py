@@ -1,4 +1,4 @@
-"""A table beside a policy: what it would give away if its columns were published as they are."""
+"""A table checked against a policy: what it would give away if its columns were published unchanged."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tacit.tables.table import Table
 
 
 def checks_of_table(source: Any, policy: Policy, *, engine: str) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:
-    """The lines of a table, and what is to be said about them.
+    """The lines of a table, and the notes on them.
 
     Guarantees
     ----------
     Counted on all records, with no released column cut: log-lifts of each secret and every combination of the released
     columns (inside what may be known), and the people that share one. The table is the population. A column that is in
-    the table and may not be fails a line; so does one that may be known and is not released.
+    the table although it may not be fails a line; so does one that may be known and is not released.
     """
     table = source if isinstance(source, Table) else open_table(source, engine=engine)
     if policy.secret is None:
@@ -35,7 +35,7 @@ def checks_of_table(source: Any, policy: Policy, *, engine: str) -> tuple[tuple[
         return (*_people(table, shown, policy), *_columns(table, policy), *_proved(policy)), _not_asked(policy)
     asked = asked_of_secrets(policy)
     hidden = {name for each in asked for name in each.secret}
-    # A column that is different in every row fails the lines below, and need not be confirmed.
+    # A column that is different in every row fails the lines below, so nobody has to confirm it.
     keep = [name for name in table.names if name not in hidden] or None
     also = [each.secret for each in asked[1:]]
     asking = policy.question(table, keep_id=keep, engine=engine, bins=policy.bins)
@@ -50,15 +50,15 @@ def checks_of_table(source: Any, policy: Policy, *, engine: str) -> tuple[tuple[
 
 
 def _secrets(table: Counted, asked: tuple[AskedOfSecret, ...]) -> list[PolicyCheck]:
-    """What is told about each secret, beside what may be."""
+    """What the table tells about each secret, next to what it may tell."""
     known = [name for name in table.question.known if name in table.question.released]
     places = [table.symbols.columns.index(name) for name in known]
     parts = in_order(table.symbols.codes[:, places])[1] if known else None
     lines = []
     for each, joint in zip(asked, (table.joint, *table.further), strict=True):
         found = table.attained(joint, each.bounds, parts)
-        told = beside(found.low, found.high, each.bounds)
-        lines.append(PolicyCheck(each.name, found.holds(each.bounds), told, "epsilon"))
+        detail = beside(found.low, found.high, each.bounds)
+        lines.append(PolicyCheck(each.name, found.holds(each.bounds), detail, "epsilon"))
     return lines
 
 
@@ -71,50 +71,50 @@ def _people(table: Table, shown: tuple[str, ...], policy: Policy) -> list[Policy
     lines = []
     for name, columns in named:
         sizes = group_sizes(table, columns, least=policy.least)
-        told = (
+        detail = (
             f"{sizes.smallest:,} at least, {policy.least:,} required; {sizes.few:,} of {sizes.people:,} people share "
             "with fewer"
         )
-        lines.append(PolicyCheck(name, sizes.smallest >= policy.least, told, "least"))
+        lines.append(PolicyCheck(name, sizes.smallest >= policy.least, detail, "least"))
     return lines
 
 
 def _columns(table: Table, policy: Policy) -> list[PolicyCheck]:
-    """A table is published as it is: where the policy says which columns may be, no other is in it."""
+    """A table is published unchanged: if the policy lists the columns that may be, the table may hold no others."""
     if policy.released is None:
         return []
     hidden = {name for asked in asked_of_secrets(policy) for name in asked.secret}
     allowed = {*policy.released, *hidden, *(policy.drop or ()), policy.weight}
     beyond = [name for name in table.names if name not in allowed]
-    told = (
+    detail = (
         f"{listed(beyond)} may not be released, but the table holds them: drop them, or leave them out of it"
         if beyond
         else f"{len(policy.released):,} columns, all of which may be"
     )
-    return [PolicyCheck("released columns", not beyond, told, "columns")]
+    return [PolicyCheck("released columns", not beyond, detail, "columns")]
 
 
 def _proved(policy: Policy) -> list[PolicyCheck]:
-    """What a table as it is cannot show: it has been through nothing."""
+    """What a table cannot show before a release is made of it."""
     if policy.confidence is None:
         return []
-    told = sentence("a plain table proves nothing: make a release ({})", Command("protect", "TABLE"))
-    return [PolicyCheck("level of confidence", None, told, "confidence")]
+    detail = sentence("a plain table proves nothing: make a release ({})", Command("protect", "TABLE"))
+    return [PolicyCheck("level of confidence", None, detail, "confidence")]
 
 
 def _release(table: Table, policy: Policy) -> Sentence:
-    """How to make what the policy asks for of a table that does not keep it."""
+    """How to make a release that keeps the policy from a table that does not."""
     names = ("secret", "epsilon", "epsilon_low", "epsilon_high", "also", "bins", "thresholds", "confidence", "released")
     asked = {name: getattr(policy, name) for name in (*names, "drop", "known", "weight")}
-    said = {name: value for name, value in asked.items() if value is not None}
+    settings = {name: value for name, value in asked.items() if value is not None}
     if policy.least != Policy().least:
-        said["least"] = policy.least
+        settings["least"] = policy.least
     source = FilePath(table.address) if table.address else "TABLE"
-    return sentence("a release of it can keep the policy: {}", Command("protect", source, **said, out="release"))
+    return sentence("a release of it can keep the policy: {}", Command("protect", source, **settings, out="release"))
 
 
 def _not_asked(policy: Policy) -> tuple[str, ...]:
-    """How releases are made is no question about a table."""
+    """A note that how releases are made does not apply to a table."""
     return (
         () if policy.mechanisms is None else ("'mechanisms' says how releases are made: it does not apply to tables",)
     )

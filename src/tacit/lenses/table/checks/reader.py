@@ -1,4 +1,4 @@
-"""The line of a verification about what readers keep: counted again; scores of models are not."""
+"""The line of a verification about what readers keep: counted again, except for the scores of models."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ def checks_of_reader(certificate: CountedCertificate, original: Counted, release
         scored=False,
     )
     wrong = _differences(right, claimed)
-    told = f"differ: {', '.join(wrong)}" if wrong else f"measured again on {right.rows_used:,} records"
-    return [Check("what readers keep", not wrong, told)]
+    detail = f"differ: {', '.join(wrong)}" if wrong else f"measured again on {right.rows_used:,} records"
+    return [Check("what readers keep", not wrong, detail)]
 
 
 def _differences(right: ReaderKeeps, claimed: ReaderKeeps) -> list[str]:
-    wrong = [] if right.rows_used == claimed.rows_used else ["records looked at"]
+    wrong = [] if right.rows_used == claimed.rows_used else ["records measured"]
     if [each.name for each in right.columns] != [each.name for each in claimed.columns]:
         wrong.append("columns")
-    for own, said in zip(right.columns, claimed.columns, strict=False):
-        if not (agree(own.kept, said.kept, within=_ROUNDED) and agree(own.shift, said.shift, within=_ROUNDED)):
-            wrong.append(own.name)
-    one, other = right.information, claimed.information
-    alike = agree(one.told, other.told, within=_ROUNDED) and agree(one.entropy, other.entropy, within=_ROUNDED)
-    if not alike or one.kind != other.kind:
+    for ours, theirs in zip(right.columns, claimed.columns, strict=False):
+        if not (agree(ours.kept, theirs.kept, within=_ROUNDED) and agree(ours.shift, theirs.shift, within=_ROUNDED)):
+            wrong.append(ours.name)
+    own, said = right.information, claimed.information
+    alike = agree(own.told, said.told, within=_ROUNDED) and agree(own.entropy, said.entropy, within=_ROUNDED)
+    if not alike or own.kind != said.kind:
         wrong.append("information kept")
     if not _associated_alike(right.association_error, claimed.association_error):
         wrong.append("associations")

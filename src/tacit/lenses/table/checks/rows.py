@@ -1,4 +1,4 @@
-"""The lines of a verification about rows: the original, treated by the rules once more, is the release."""
+"""The lines of a verification about rows: the original, treated by the rules once more, must give the release."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from tacit.tables.table import Table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# So few rows are compared where they are in memory; if their types differ, their symbols decide.
+# At most this many rows are compared in memory; if their types differ, their symbols decide.
 FEW_ROWS = 200_000
-# What is drawn with where nothing is: a treatment takes a key, and then does not use it.
+# The key if nothing is drawn: a treatment always takes one, and then does not use it.
 _NO_KEY = bytes(32)
 
 
 @dataclass(frozen=True)
 class RowComparison:
-    """A release laid beside its original; ``rules`` are those by which it was made, where they are known."""
+    """A release set against its original; ``rules`` are those by which it was made, if they are known."""
 
     original: Counted
     data: Table
@@ -52,9 +52,9 @@ class RowComparison:
 
     @cached_property
     def merged(self) -> Mask:
-        """The values that are not always released as they are: by the rules, or else as the rows show it.
+        """The values that are not always released unchanged: by the rules, or else as the rows show it.
 
-        Those are then the ones that changed, those they changed into, and the too risky.
+        In the latter case these are the values that changed, those they changed into, and those that are too risky.
         """
         original, certificate = self.original, self.certificate
         if certificate.mechanism.replacement == IN_CELLS:
@@ -74,7 +74,7 @@ def made_again(original: Counted, data: Table, rules: ReleaseRules, key: bytes |
 
 
 def rows_that_differ(original: Counted, data: Table, rules: ReleaseRules, key: bytes | None) -> int:
-    """The original is treated by the rules, drawing with the key of the release, and every row is held against it.
+    """How many rows differ from the original treated by the rules, drawing with the key of the release.
 
     Guarantees
     ----------
@@ -89,15 +89,15 @@ def rows_that_differ(original: Counted, data: Table, rules: ReleaseRules, key: b
 
 
 def written_as_counted(original: Counted, data: Table, rules: ReleaseRules) -> bool | None:
-    """Whether the data holds, row by row, the cells of the original, and as often beside each secret as was counted.
+    """Whether the data holds, row by row, the cells of the original, and as often with each secret as was counted.
 
-    None where one pass through both does not tell: where something was drawn or is written as numbers, where values
-    have too many combinations, and of small tables.
+    None if one pass through both cannot tell: if something was drawn or is written as numbers, if values have too many
+    combinations, or if the table is small.
 
     Guarantees
     ----------
-    True only if every cell of every row of the data, read beside the original, is what the code of the rules makes of
-    it, and if the secrets of these rows, as counted in the original, give the records that the claim rests on.
+    True only if every cell of every row of the data, read alongside the original, is what the code of the rules makes
+    of it, and if the secrets of these rows, as counted in the original, give the records that the claim rests on.
     """
     question, code = original.question, rules.code
     shown = [name for name in data.names if name not in question.released]
@@ -140,14 +140,14 @@ def _rows_of(table: Table) -> pa.Table:
 
 
 def check_of_rows_made_again(rows: RowComparison, rules: ReleaseRules, key: bytes | None, *, same: bool) -> Check:
-    """Every row is made again and held against the release, unless what was made again is the ``same`` file."""
+    """Every row is made again and compared with the release, unless making it again gave the ``same`` file."""
     differ = 0 if same else rows_that_differ(rows.original, rows.data, rules, key)
     how = "drawn again with the key of the release" if rules.treatment.drawn else "made again"
     return Check("every row is as the rules make it", differ == 0, f"{how}: {differ:,} records differ")
 
 
 def checks_of_merging(rows: RowComparison) -> list[Check]:
-    """Without the rules, where nothing was drawn: kept records are unchanged, and merged ones all look the same."""
+    """Without the rules, if nothing was drawn: kept records are unchanged, and merged ones all look the same."""
     pairs, merged = rows.pairs, rows.merged
     from_merged = merged[pairs.value]
     touched = int(pairs.records[~from_merged & (pairs.value != pairs.output_as_value)].sum())

@@ -1,4 +1,4 @@
-"""Columns as numbers for a model, the way somebody who has the release alone would do it."""
+"""Columns as numbers for a model, the way somebody who has only the release would make them."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.values import FEW_VALUES, Codes, ColumnValues, Floats, ValueGroups
 
-# What lies further out is this far out to a model.
+# A model takes any number further out than this to be this far out.
 _FURTHEST = 1e30
-# To a linear model, a number further from the mean than so many standard deviations is that far.
+# A linear model takes any number further from the mean than this many standard deviations to be that far from it.
 _FAR = 4.0
 
 
 @dataclass(frozen=True, eq=False)
 class ModelColumn:
-    """A column to a model in which everything adds its part: of each value, missing last, and of each level."""
+    """A column as features of an additive model: those of each value, missing last, and those of each level."""
 
     column: ReleasedColumn
     values: Floats
@@ -26,15 +26,15 @@ class ModelColumn:
 
     @classmethod
     def of(cls, column: ReleasedColumn, values: Floats) -> ModelColumn:
-        """By what stands for each value; of a level it is what is expected."""
+        """From the features of each value; those of a level are their expectation."""
         return cls(column, values, column.expected(values))
 
     def given(self, rows: Codes) -> Floats:
-        """Rows as they were given."""
+        """The original rows."""
         return self.values[self.column.original.codes[rows]]
 
     def told(self, rows: Codes) -> Floats:
-        """Rows as they were released."""
+        """The released rows."""
         return self.levels[self.column.codes[rows]]
 
 
@@ -45,22 +45,22 @@ def chances(column: ReleasedColumn) -> ModelColumn:
 
 
 def numbers(column: ReleasedColumn) -> ModelColumn:
-    """A number for what it is, by its distance from the mean; of texts, which of the commonest it is."""
+    """A number by its distance from the mean; a text by which of the commonest it is."""
     values = column.original
     if not values.numeric:
         return ModelColumn.of(
             column, (np.append(np.arange(len(values.values)), -1)[:, None] == _commonest(values)) * 1.0
         )
-    told = values.values.astype(np.float64).clip(-_FURTHEST, _FURTHEST)
-    middle = np.average(told, weights=values.counts)
-    far = float(np.sqrt(np.average((told - middle) ** 2, weights=values.counts))) or 1.0
-    return ModelColumn.of(column, np.append(((told - middle) / far).clip(-_FAR, _FAR), 0.0)[:, None])
+    clipped = values.values.astype(np.float64).clip(-_FURTHEST, _FURTHEST)
+    mean = np.average(clipped, weights=values.counts)
+    deviation = float(np.sqrt(np.average((clipped - mean) ** 2, weights=values.counts))) or 1.0
+    return ModelColumn.of(column, np.append(((clipped - mean) / deviation).clip(-_FAR, _FAR), 0.0)[:, None])
 
 
 def features(column: ColumnValues, codes: Codes) -> Floats:
-    """Values, by their numbers, in one or more features: a number itself; of texts, which one it is.
+    """Values, given by their codes, as one or more features: a number itself; for texts, which one it is.
 
-    Texts of many values have features for the commonest, and one for their place in the order.
+    If there are many texts, the commonest have features, and one more is the place of a text in their order.
     """
     if column.numeric:
         numbers = np.append(column.values.astype(np.float64), np.nan).clip(-_FURTHEST, _FURTHEST)

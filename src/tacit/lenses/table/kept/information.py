@@ -1,4 +1,4 @@
-"""What released rows tell about a column or of whole rows: plug-in, and less what they would tell by chance."""
+"""What released rows tell about a column or about whole rows: plug-in, less what they would tell by chance."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tacit.lenses.table.kept.values import Codes, Floats
 from tacit.tables.symbols import in_order
 
 SHUFFLES = 5
-# Where chance alone seems to tell more than this share of a column, counting rows says nothing about it.
+# If chance alone seems to tell more than this share of a column, counting rows says nothing about it.
 MOST_BY_CHANCE = 0.5
-# Codes of so many different values at most are counted without sorting.
+# Codes with at most this many different values are counted without sorting.
 MOST_COUNTED = 1 << 18
 
 
@@ -24,7 +24,7 @@ def entropy_of(codes: Codes) -> float:
 
 
 def _counted(codes: Codes) -> Codes:
-    """How often each code occurs that does, in the order of codes; few different ones are counted without sorting."""
+    """How often each code occurs, in the order of codes, without those that do not occur."""
     low, high = int(codes.min(initial=0)), int(codes.max(initial=0))
     if high - low >= MOST_COUNTED:
         return np.unique(codes, return_counts=True)[1]
@@ -38,25 +38,25 @@ def numbered(columns: Sequence[Codes]) -> Codes:
 
 
 def _pairs(one: Codes, other: Codes) -> Codes:
-    """Two codes from -1 on as one, in the order of the first and then of the second."""
+    """Two codes that start at -1 as one, in the order of the first and then of the second."""
     return (one + 1) * (int(other.max(initial=0)) + 2) + other + 1
 
 
 def kept_share(column: Codes, row: Codes, rng: np.random.Generator) -> float:
     """The share of a column's entropy that rows tell, less chance: (I - E) / (H - E), where E is I of shuffled rows.
 
-    Plug-in information of many rows is too large, and that of a column that is told in full is exact: between E and H
-    the share is what I is between them (an adjusted mutual information).
+    Plug-in information of many different rows is too large, but exact for a column that is told in full: the share is
+    where I lies between E and H (an adjusted mutual information).
 
     Guarantees
     ----------
-    Between 0 and 1; 1 if the rows determine the column, except for columns of which chance seems to tell more than
-    half, of which it is 0.
+    Between 0 and 1; 1 if the rows determine the column, except that it is 0 for columns of which chance seems to tell
+    more than half.
     """
     whole = entropy_of(column)
     if whole < 1e-12:
         return 1.0
-    # However rows are shuffled, there are as many of each.
+    # Shuffling the rows does not change their entropy.
     both = whole + entropy_of(row)
 
     def told(rows: Codes) -> float:
@@ -69,7 +69,7 @@ def kept_share(column: Codes, row: Codes, rng: np.random.Generator) -> float:
 
 
 def cramers_v(table: Floats) -> float:
-    """Cramér's V of a contingency table, corrected for chance (Bergsma, 2013); 0 where a side has one value."""
+    """Cramér's V of a contingency table, corrected for chance (Bergsma, 2013); 0 if a side has only one value."""
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
     n = table.sum()
     rows, columns = table.shape

@@ -27,9 +27,9 @@ from tacit.release.kept import (
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Associations are between the first so many columns.
+# Associations are measured between this many of the first columns.
 MOST_ASSOCIATED = 40
-# So many rows tell an association well enough.
+# This many rows suffice to measure an association.
 MOST_ASSOCIATED_ROWS = 20_000
 _ROWS_AT_ONCE = 5_000
 
@@ -51,30 +51,30 @@ def kept_of(
     Parameters
     ----------
     original, release : pa.Table
-        The same rows as they were given and as they were released, in the same order; every row counts alike.
+        The same rows before and after release, in the same order; all rows have equal weight.
     released : sequence of str
-        The columns of the release to look at.
+        The columns of the release to measure.
     kinds : mapping
-        What kind each column of the original is of: text, number, boolean or time.
+        The kind of each column of the original: text, number, boolean or time.
     dictionary : mapping, optional
-        Of each column, what its levels stand for: text to (low, high), or to a tuple of values for texts. Levels that
-        it does not have are read by their words.
+        For each column, what its levels stand for: text to (low, high), or to a tuple of values for texts. Levels that
+        it does not list are read by their words.
     use : sequence of str, optional
-        Columns of the original to predict, released or not. Without, every released column in turn if they are few.
+        Columns of the original to predict, released or not. By default, each released column in turn, if there are few.
     information : InformationKept, optional
-        What rows tell of rows, where it is known exactly: of a drawn release by its channel.
+        What released rows tell about original rows, if it is known exactly: for a drawn release, from its channel.
     scored : bool
-        Whether models are trained for the scores of uses; all else is the same without.
+        Whether models are trained for the scores of uses; nothing else depends on it.
     random_state : int
         Seed of the shuffles, the split and the models.
 
     Returns
     -------
     ReaderKeeps
-        ``kept`` of a column is I(column; released row) / H(column), both less chance, or the same of the column's own
-        released cell where that is more (rows that are all different tell nothing by counting). Columns are looked at
+        ``kept`` of a column is I(column; released row) / H(column), both less chance, or the same for the column's own
+        released cell if that is more (rows that are all different tell nothing by counting). Columns are taken
         coarsely: at most 20 values, numbers in tenths of the original. ``shift`` is the total variation between the
-        shares of these groups and those that a reader works out who has the release alone. Associations are Cramér's V
+        shares of these groups and those that a reader works out from the release only. Associations are Cramér's V
         of these groups, corrected for chance; a level is spread over its groups by the same shares. All of it is
         plug-in.
     """
@@ -83,8 +83,8 @@ def kept_of(
     for name in use or ():
         if name not in original.column_names:
             raise ColumnError(name, original.column_names)
-    looked = dict.fromkeys([*released, *(use or ())])
-    values = {name: ColumnValues.of(name, original.column(name), kinds[name]) for name in looked}
+    measured = dict.fromkeys([*released, *(use or ())])
+    values = {name: ColumnValues.of(name, original.column(name), kinds[name]) for name in measured}
     columns = {
         name: ReleasedColumn.of(values[name], release.column(name), (dictionary or {}).get(name, {}))
         for name in released
@@ -118,7 +118,7 @@ def _kept(column: ReleasedColumn, groups: ValueGroups, rows: Codes, rng: np.rand
 
 
 def _shift(column: ReleasedColumn, groups: ValueGroups) -> float:
-    """Total variation between the shares of the groups as given and as a reader works them out."""
+    """Total variation between the original shares of the groups and those that a reader works out."""
     given = groups.rows(column.original)
     before = np.bincount(given, minlength=groups.size) / len(given)
     after = np.bincount(groups.of, column.shares, groups.size)
@@ -147,7 +147,7 @@ def _associations(columns: Mapping[str, ReleasedColumn], groups: Mapping[str, Va
 
 
 def _together(columns: Sequence[tuple[Floats, Codes]]) -> Floats:
-    """How much of each two groups, of any two columns, fall on the same row; a row may be of several groups in part."""
+    """How often any two groups, of any two columns, share a row; a row may belong in part to several groups."""
     width, n = sum(shares.shape[1] for shares, _ in columns), len(columns[0][1])
     total = np.zeros((width, width))
     for start in range(0, n, _ROWS_AT_ONCE):

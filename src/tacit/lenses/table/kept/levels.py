@@ -1,4 +1,4 @@
-"""Levels as a reader takes them: "30 to 39" is a range, "A or B" are two values, "130**" all that begin so."""
+"""Levels as a reader takes them: "30 to 39" is a range, "A or B" two values, "130**" all that begin with 130."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ANY, _ANY_BUT = ("any", "any number", "any date", "*"), "any but "
 _MISSING = ("missing", "(missing)")
 _OTHER = "another value"
 _OR = re.compile(r' or (?=(?:[^"]*"[^"]*")*[^"]*$)')
-# What a range looks like, and which of its groups are the two ends, 0 where one is open; "under" leaves its end out.
+# What a range looks like, which groups of the pattern are its ends (0: open), and whether the upper end is included.
 _RANGES = tuple(
     (re.compile(pattern), low, high, closed)
     for pattern, low, high, closed in (
@@ -45,10 +45,10 @@ _LAST_CHARACTER = "\U0010ffff"
 
 @dataclass(frozen=True)
 class LevelRead:
-    """A level as a reader takes it: which values of the column it may stand for, and its range if it is of numbers.
+    """A level as a reader takes it: which values of the column it may stand for, and its range if these are numbers.
 
-    ``near``: it is a number that no record has, and stands for the nearest. ``open``: it may be any value, or nothing
-    can be made of it.
+    ``near``: it is a number that no record has, and stands for the nearest. ``open``: it may be any value, or could not
+    be read.
     """
 
     runs: Runs
@@ -64,19 +64,19 @@ class LevelRead:
         return sum(stop - start for start, stop in self.runs)
 
     def holds(self, value: int) -> bool:
-        """Whether a value, by its number, is among them; -1 is missing."""
+        """Whether a value, given by its code, is among them; -1 is missing."""
         if value < 0 or self.near:
             return self.missing and value < 0
         return any(start <= value < stop for start, stop in self.runs)
 
 
 def read_levels(told: Sequence[Any], column: ColumnValues, dictionary: Mapping[str, LevelMeaning]) -> list[LevelRead]:
-    """What the levels of a released column say about it; another value is one that none of them names."""
+    """What the levels of a released column say about it; "another value" is one that none of them names."""
     pieces = {each: _OR.split(each.removeprefix(_ANY_BUT)) for each in told if isinstance(each, str)}
-    wide = {each for each, said in pieces.items() if _OTHER in said and _place(column, each) is None}
+    wide = {each for each, words in pieces.items() if _OTHER in words and _place(column, each) is None}
     if not wide:
         return [read_level(each, column, dictionary.get(each)) for each in told]
-    named = [_piece(piece, column) for piece in {piece for said in pieces.values() for piece in said} - {_OTHER}]
+    named = [_piece(piece, column) for piece in {piece for words in pieces.values() for piece in words} - {_OTHER}]
     others = replace(_but(_either([each for each in named if each and not each.open]), column), missing=False)
 
     def read(each: Any) -> LevelRead:
@@ -89,12 +89,12 @@ def read_levels(told: Sequence[Any], column: ColumnValues, dictionary: Mapping[s
 
 
 def read_level(told: Any, column: ColumnValues, meaning: LevelMeaning | None = None) -> LevelRead:
-    """What a released cell says about a column: by the release's dictionary, or by its words where that has none.
+    """What a released cell says about a column: by the release's dictionary, or by its words if it is not in there.
 
     Guarantees
     ----------
-    A value of the column is read as itself, and what cannot be read stands for any value. "A to C" of texts is read in
-    the order of their characters; another order is for the dictionary to tell.
+    A value of the column is read as itself, and what cannot be read stands for any value. "A to C" between texts is
+    read in the order of their characters; only the dictionary can state another order.
     """
     if not isinstance(told, str):
         return _number(float(told), column)
@@ -126,7 +126,7 @@ def _by_dictionary(meaning: LevelMeaning, column: ColumnValues, *, missing: bool
 
 
 def _end(end: Any, column: ColumnValues, nothing: float) -> tuple[float, float]:
-    """An end of a range as its first and its last moment; of a number both are the same."""
+    """An end of a range as its first and its last moment; for a number both are the same."""
     if end is None:
         return nothing, nothing
     if column.time and isinstance(end, str):
@@ -155,10 +155,10 @@ def _number_piece(text: str, column: ColumnValues) -> LevelRead | None:
     if _STARRED.fullmatch(text):
         return _range(*_end(text, column, math.nan), column)
     for pattern, low_at, high_at, closed in _RANGES:
-        found = pattern.fullmatch(text)
-        if found:
-            low = _end(found[low_at] if low_at else None, column, -math.inf)[0]
-            last = _end(found[high_at] if high_at else None, column, math.inf)
+        match = pattern.fullmatch(text)
+        if match:
+            low = _end(match[low_at] if low_at else None, column, -math.inf)[0]
+            last = _end(match[high_at] if high_at else None, column, math.inf)
             high = last[1] if closed else float(np.nextafter(last[0], -math.inf))
             if not (math.isnan(low) or math.isnan(high)):
                 return _range(low, high, column)
@@ -185,7 +185,7 @@ def _range(low: float, high: float, column: ColumnValues) -> LevelRead:
 
 
 def _text_piece(text: str, column: ColumnValues) -> LevelRead | None:
-    """A value, the beginning of some, or from one to another in the order of characters."""
+    """A value, the beginning of some values, or a range of them in the order of characters."""
     value = _unquoted(text)
     if (place := _place(column, value)) is not None:
         return LevelRead(((place, place + 1),))
@@ -194,7 +194,7 @@ def _text_piece(text: str, column: ColumnValues) -> LevelRead | None:
     if not to and not text.endswith("*"):
         return None
     start = int(np.searchsorted(column.values, starts[0], side="left"))
-    # What ends in a star goes to the last value that begins so.
+    # An end with a star includes every value that begins with it.
     end = starts[1] + (_LAST_CHARACTER if (last or first).endswith("*") else "")
     stop = int(np.searchsorted(column.values, end, side="right"))
     return LevelRead(((start, stop),)) if stop > start else None
@@ -205,7 +205,7 @@ def _unquoted(text: str) -> str:
 
 
 def _place(column: ColumnValues, text: str) -> int | None:
-    """The value that is written so, by its number. Numbers are read, and not looked up."""
+    """The code of the value that is written like this. Numbers are read and not looked up, except for dates."""
     if column.numeric:
         return column.written.get(text)
     place = int(np.searchsorted(column.values, text)) if len(column.values) else 0
@@ -225,18 +225,18 @@ def _values(places: Iterable[int]) -> LevelRead:
 def _either(pieces: Sequence[LevelRead]) -> LevelRead:
     """What several statements say together."""
     places = {place for piece in pieces for start, stop in piece.runs for place in range(start, stop)}
-    told = [piece for piece in pieces if not math.isnan(piece.low)]
+    ranges = [piece for piece in pieces if not math.isnan(piece.low)]
     return replace(
         _values(places),
-        low=min((piece.low for piece in told), default=math.nan),
-        high=max((piece.high for piece in told), default=math.nan),
+        low=min((piece.low for piece in ranges), default=math.nan),
+        high=max((piece.high for piece in ranges), default=math.nan),
         missing=any(piece.missing for piece in pieces),
         open=any(piece.open for piece in pieces),
     )
 
 
 def _but(read: LevelRead, column: ColumnValues) -> LevelRead:
-    """Everything that a level does not say."""
+    """Every value that a level does not hold."""
     if read.open:
         return read
     others = _values(place for place in range(len(column.values)) if not read.holds(place))

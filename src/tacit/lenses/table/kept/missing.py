@@ -1,4 +1,4 @@
-"""What was missing, and reads as a number in a release in means."""
+"""Missing values that read as numbers in a release in means."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tacit.tables.numbers import as_number
 
 
 def missing_as_numbers(counted: Counted, code: CellCode) -> dict[str, float]:
-    """Columns of numbers some of whose missing values are in the level of a number, and what share of all these are."""
+    """Columns of numbers some of whose missing values are written as a number, and what share of them is."""
     import narwhals as nw
 
     if not code.numbers:
@@ -19,9 +19,9 @@ def missing_as_numbers(counted: Counted, code: CellCode) -> dict[str, float]:
     rows, plain = table.plainly(names)
     pairs = list(zip(names, plain, strict=True))
     absent = [as_number(at, table[name]).is_null().cast(nw.Int64).sum().alias(at) for name, at in pairs]
-    were = table.collected(rows.select(*absent)).to_pylist()[0]
-    told = {name: _written_missing(counted, name) for name in names}
-    return {name: 1 - told[name] / were[at] for name, at in pairs if were[at] > told[name]}
+    missing = table.collected(rows.select(*absent)).to_pylist()[0]
+    written = {name: _written_missing(counted, name) for name in names}
+    return {name: 1 - written[name] / missing[at] for name, at in pairs if missing[at] > written[name]}
 
 
 def _written_missing(counted: Counted, name: str) -> int:

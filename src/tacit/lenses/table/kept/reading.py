@@ -1,4 +1,4 @@
-"""A released column as a reader takes it, beside the original column."""
+"""A released column as a reader takes it, along with the original column."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tacit.lenses.table.kept.values import Codes, ColumnValues, Floats, ValueGro
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Shares are worked out in so many rounds; more change nothing that is told.
+# Shares are worked out in this many rounds; more would change no digit that is shown.
 _ROUNDS = 30
 
 
@@ -40,7 +40,7 @@ class ReleasedColumn:
         return cls(original, tuple(levels), codes)
 
     def symbols(self, groups: ValueGroups) -> Codes:
-        """What each row's cell is counted as: the group of a value, a level that is no value for itself."""
+        """What each row's cell counts as: the group of its value, or itself if the level is not a single value."""
         own = np.array([self._symbol(groups, at) for at in range(len(self.levels))] + [groups.size - 1], dtype=np.int64)
         return own[self.codes]
 
@@ -52,11 +52,10 @@ class ReleasedColumn:
 
     @cached_property
     def shares(self) -> Floats:
-        """How often each value occurs, and last how often none, as a reader works it out who has the release alone.
+        """How often each value occurs, and last how often none does, as a reader works it out from the release only.
 
-        Every level is shared out over its values by the shares so far, equal ones at first, and they are counted again
-        (expectation maximisation). Which values there are, and whether any is
-        missing, is known.
+        Every level is divided among its values by the shares so far, which are equal at first; then the shares are
+        counted again (expectation maximisation). Which values exist, and whether any is missing, is taken as known.
         """
         n = len(self.original.values)
         level, starts, stops = self._runs
@@ -81,14 +80,14 @@ class ReleasedColumn:
         return shares
 
     def spread(self, groups: ValueGroups) -> Floats:
-        """Each level over the groups, in proportion to the shares of its values; the last row is of missing cells."""
+        """Each level spread over the groups by the shares of its values; the last row is for missing cells."""
         spread = self.expected(np.eye(groups.size)[groups.of])
         return np.asarray(spread / spread.sum(axis=1, keepdims=True))
 
     def expected(self, numbers: Floats) -> Floats:
-        """What is expected of each level, by the shares of its values, of numbers of each value (missing is the last).
+        """The expectation, for each level and by the shares of its values, of numbers per value (missing comes last).
 
-        The last row is of missing cells. A level of values that do not occur may be anything.
+        The last row is for missing cells. A level whose values do not occur may be anything.
         """
         weighted = self.shares[:, None] * np.column_stack([numbers, np.ones(len(numbers))])
         totals = np.vstack([np.zeros(weighted.shape[1]), np.cumsum(weighted[:-1], axis=0)])
@@ -101,9 +100,9 @@ class ReleasedColumn:
         return out
 
     def drawn(self, rng: np.random.Generator) -> Codes:
-        """A value for each row, by its number, of those that its level allows, by their shares; -1 is missing.
+        """The code of a value for each row, drawn by their shares from those that its level allows; -1 is missing.
 
-        A level of values that do not occur may be anything.
+        A level whose values do not occur may be anything.
         """
         n = len(self.original.values)
         before = np.concatenate([[0.0], np.cumsum(self.shares)])

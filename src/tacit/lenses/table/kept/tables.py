@@ -1,4 +1,4 @@
-"""The same of tables in their engine: samples of the same rows, and the entropy of all."""
+"""What a reader keeps of a table in its engine: measured on samples of the same rows, and the entropy of all rows."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def kept_of_tables(
 
     Guarantees
     ----------
-    The information kept is of all rows, counted in the engine, and exact: of a release that was not drawn it is the
-    entropy of its rows, of one that was, ``told``, the mutual information in nats that its channel has. All else is of
-    the rows looked at, each of which counts alike, whatever ``weight`` says. ``whole`` is the entropy of the original's
-    rows, where it is known.
+    The information kept is that of all rows, counted in the engine, and exact: if nothing was drawn, it is the entropy
+    of the released rows; otherwise it is ``told``, the mutual information of the channel in nats. Everything else is
+    measured on the sampled rows, which count equally, whatever ``weight`` says. ``whole`` is the entropy of the
+    original's rows, if it is known.
     """
     names = list(dict.fromkeys([*released, *(use or ())]))
     if whole is None:

@@ -10,7 +10,7 @@ from typing import Any
 
 _FIRST = datetime(1970, 1, 1)
 _SECONDS = 86_400.0
-# How texts write dates, beside ISO's way.
+# Layouts of dates in texts, other than ISO's.
 _LAYOUTS = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d")
 _LOOK = 50
 _STRETCH = re.compile(r"(\d{4})(?:-(?:Q([1-4])|(\d{2})(?:-(\d{2})(?:[ T](\d{2}:\d{2}))?)?))?")
@@ -28,15 +28,15 @@ def days_of(value: date | datetime | time) -> float:
 
 
 def days_in(texts: Sequence[str]) -> list[float] | None:
-    """The days that texts tell, if all are dates in one layout and in no other; NaN for a blank one."""
-    there = [text for text in texts if text.strip()]
-    if not there or not any(sign in there[0] for sign in "-./"):
+    """The days that texts name, if all are dates in exactly one layout; NaN for a blank text."""
+    present = [text for text in texts if text.strip()]
+    if not present or not any(sign in present[0] for sign in "-./"):
         return None
     fitting = [
         layout
         for layout in (None, *_LAYOUTS)
-        if all(_moment(text, layout) is not None for text in there[:_LOOK])
-        and all(_moment(text, layout) is not None for text in there[_LOOK:])
+        if all(_moment(text, layout) is not None for text in present[:_LOOK])
+        and all(_moment(text, layout) is not None for text in present[_LOOK:])
     ]
     if len(fitting) != 1:
         return None
@@ -53,10 +53,10 @@ def _moment(text: str, layout: str | None) -> datetime | None:
 
 def stretch_in(text: str) -> tuple[float, float] | None:
     """The first and last moment of a year, quarter, month, day or minute: 2024, 2024-Q1, 2024-03, 2024-03-04 10:30."""
-    found = _STRETCH.fullmatch(text)
-    if not found:
+    match = _STRETCH.fullmatch(text)
+    if not match:
         return None
-    year, quarter, month, day, minute = found.groups()
+    year, quarter, month, day, minute = match.groups()
     try:
         if minute:
             start = days_of(datetime.fromisoformat(text))
@@ -72,7 +72,7 @@ def stretch_in(text: str) -> tuple[float, float] | None:
 
 
 def number_of(value: Any) -> float:
-    """A number, time or text that is a number, as a float; NaN where it is none."""
+    """A number, a time, or a text that is a number, as a float; NaN for anything else."""
     if isinstance(value, (date, time)):
         return days_of(value)
     try:

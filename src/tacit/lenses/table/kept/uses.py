@@ -15,7 +15,7 @@ from tacit.lenses.table.kept.values import Codes, ColumnValues, Floats, ValueGro
 from tacit.release.kept import UseScore
 
 HOLDOUT = 1 / 3
-# A text of more values is predicted as one of its commonest, or another.
+# In a column of texts with more values than this, the commonest are predicted, and all others as one class.
 MOST_CLASSES = 10
 
 
@@ -27,11 +27,11 @@ class Effort(NamedTuple):
 
 
 NAMED = Effort(20_000, 80)
-# Where every column is predicted in turn, a model in which every value adds its part is enough; it takes no steps.
+# If every column is predicted in turn, an additive model is enough; it takes no steps.
 IN_TURN = Effort(5_000, 0)
-# Every released row is filled in so many times.
+# How many times every released row is filled in.
 _FILLED = 3
-# A first guess is not surer than that.
+# A first guess is never surer than this.
 _SURE = 0.95
 
 # What models see of a column: the chances of its values, and its numbers.
@@ -49,11 +49,11 @@ def use_scores(
 ) -> tuple[UseScore, ...]:
     """How well each of the columns ``names`` is predicted by all other released ones; constant ones are left out.
 
-    Two thirds of the records train the models, the others judge them. Several are tried, and the best is told: one in
-    which every coarse group of values adds its part; one that is linear in numbers, as a logistic regression is; and,
-    where a model may take ``steps``, boosted trees. Where the column is released, the reader learns
-    from what the release says about it (a level is read as one of its values, drawn by their shares); where it is not,
-    from what it was.
+    Two thirds of the records train the models, the others judge them. Several models are tried, and the best score is
+    reported: one that adds a term for every coarse group of values; one that is linear in numbers, as a logistic
+    regression is; and, if the effort has ``steps``, boosted trees. If the column is released, the reader learns from
+    what the release says about it (a level is read as one of its values, drawn by their shares); if not, from its
+    original values.
     """
     n = len(next(iter(originals.values())).codes)
     chosen = np.random.default_rng(random_state).permutation(n)[: effort.records]
@@ -64,7 +64,7 @@ def use_scores(
 
 
 def _one_thread(effort: Effort) -> AbstractContextManager[object]:
-    """On a busy machine the threads of boosted trees wait for each other longer than they work."""
+    """On a busy machine, the threads of boosted trees spend more time waiting for each other than working."""
     if not effort.steps:
         return nullcontext()
     from threadpoolctl import threadpool_limits
@@ -74,7 +74,7 @@ def _one_thread(effort: Effort) -> AbstractContextManager[object]:
 
 
 def _target(column: ColumnValues) -> tuple[ValueGroups, Target]:
-    """The classes to be told apart: values, if they are few; else the upper part of a number, a text's commonest."""
+    """The classes to predict: the values, if they are few; else the upper half of numbers, or the commonest texts."""
     if len(column.values) <= MOST_CLASSES:
         return ValueGroups(np.append(np.arange(len(column.values)), -1), len(column.values)), "value"
     classes = np.zeros(len(column.values) + 1, dtype=np.int64)
@@ -96,7 +96,7 @@ def _score(
     steps: int,
     random_state: int,
 ) -> UseScore | None:
-    """The score of one column; None where there is nothing to tell apart, or nothing to tell it by."""
+    """The score of one column; None if there is nothing to predict, or nothing to predict it from."""
     groups, target = _target(column)
     truth = groups.of[column.codes]
     known = chosen[truth[chosen] >= 0]
@@ -106,7 +106,7 @@ def _score(
     if not others or len(np.unique(truth[train])) < 2 or len(np.unique(truth[test])) < 2:
         return None
     if column.name in released and len(np.unique(released[column.name].codes)) < 2:
-        # It reads the same in every row, so that no model can be trained to tell it.
+        # It reads the same in every row, so no model can be trained to predict it.
         return None
     rng = np.random.default_rng(random_state)
     learned = _drawn(released[column.name], groups, rng) if column.name in released else truth
@@ -132,11 +132,11 @@ def _guessed(
     steps: int,
     rng: np.random.Generator | None,
 ) -> list[Floats]:
-    """How likely each class is in the rows ``test`` as they were given, by models of other rows.
+    """How likely each class is in the original rows ``test``, by models of other rows.
 
-    They learn from original rows or, with ``rng``, as they were released. For boosted trees each is then
-    filled in several times with values that its levels allow, and each time counts as it fits the row's class by the
-    first model: that has every chance add its part, which is true of levels as it is of values.
+    The models learn from original rows or, with ``rng``, from released ones. For boosted trees, each released row is
+    filled in several times with values that its levels allow, and each copy is weighted by how well it fits the row's
+    class by the first model: that is additive in chances, so it applies to levels as well as to values.
     """
     counts = np.eye(size)[classes[rows]]
     learned = [
@@ -155,8 +155,8 @@ def _guessed(
         filled = np.column_stack([features(each.original, each.original.codes[rows]) for each in columns])
         return [*guesses, _boosted(filled, classes[rows], None, seen, size, steps)]
     values = [[each.drawn(rng)[rows] for each in columns] for _ in range(_FILLED)]
-    filled = np.vstack([np.column_stack([features(*pair) for pair in _pairs(columns, one)]) for one in values])
-    fits = np.array([_fits(learned[0][0], counts, columns, one, classes[rows]) for one in values])
+    filled = np.vstack([np.column_stack([features(*pair) for pair in _pairs(columns, copy)]) for copy in values])
+    fits = np.array([_fits(learned[0][0], counts, columns, copy, classes[rows]) for copy in values])
     weight = (fits / fits.sum(axis=0)).ravel()
     return [*guesses, _boosted(filled, np.tile(classes[rows], _FILLED), weight, seen, size, steps)]
 
@@ -176,8 +176,8 @@ def _fits(
 
 
 def _drawn(column: ReleasedColumn, groups: ValueGroups, rng: np.random.Generator) -> Codes:
-    """A class for each row by what the release says about it; -1 where that is nothing."""
-    # Missing is no class here: it is spread over one more, which is taken away again.
+    """A class for each row, drawn by what the release says about it; -1 if it says nothing."""
+    # Missing is not a class here: it gets an extra one, which is then removed.
     whole = ValueGroups(np.where(groups.of < 0, groups.size, groups.of), groups.size + 1)
     spread = column.spread(whole)[:, :-1]
     totals = spread.sum(axis=1, keepdims=True)
@@ -187,17 +187,17 @@ def _drawn(column: ReleasedColumn, groups: ValueGroups, rng: np.random.Generator
 
 
 def _judged(guesses: Floats, truth: Codes, *, two: bool) -> float:
-    """How well guesses tell the classes."""
+    """How well the guesses tell the classes apart."""
     if two:
         return area_under_curve(guesses, np.eye(2)[truth])
     return float((guesses.argmax(axis=1) == truth).mean())
 
 
 def _boosted(x: Floats, y: Codes, weight: Floats | None, seen: Floats, size: int, steps: int) -> Floats:
-    """How likely boosted trees find each class in what is ``seen``; they use no chance."""
+    """How likely boosted trees find each class in the rows ``seen``; nothing in them is random."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    # Each step grows a tree for every class: of several it takes fewer steps, and smaller trees.
+    # Each step grows a tree for every class: with more than two classes, take fewer steps and smaller trees.
     several = {"max_iter": min(steps, 30), "learning_rate": 0.1, "max_leaf_nodes": 8}
     shape = {"max_iter": steps, "learning_rate": 0.08, "max_leaf_nodes": 15} if size == 2 else several
     trees = HistGradientBoostingClassifier(

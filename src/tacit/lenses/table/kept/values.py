@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.errors import DataError
 from tacit.lenses.table.kept.times import days_in, number_of
 from tacit.tables.symbols import level_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# A column of no more values than this is looked at as it is.
+# A column with no more values than this is not grouped.
 FEW_VALUES = 20
-# Numbers of more values are looked at in tenths, texts in twentieths of their order.
+# With more values, numbers are grouped into tenths, texts into twentieths of their order.
 TENTHS, TWENTIETHS = 10, 20
 
 Codes = NDArray[np.int64]
@@ -26,10 +27,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class ColumnValues:
-    """The values that occur in a column, in order; ``codes`` says which one each row has, -1 where it is missing.
+    """The values that occur in a column, in order; ``codes`` says which one each row has, -1 if it is missing.
 
-    Numbers are numbers, times and texts that are dates are numbers of days, and all else is text. ``written`` has the
-    values of dates that were written out.
+    Numbers are numbers, times and texts that are dates are numbers of days, and everything else is text. ``written``
+    has the code of each date by its text.
     """
 
     name: str
@@ -43,19 +44,19 @@ class ColumnValues:
     @classmethod
     def of(cls, name: str, column: pa.ChunkedArray, kind: str) -> ColumnValues:
         """The values of an Arrow column of a kind: numbers, times, or anything else."""
-        found = distinct_numbers(column) if kind == "number" else distinct_times(column)
-        values, codes = found or distinct_texts(column)
-        time = kind != "number" and found is not None
+        numbers = distinct_numbers(column) if kind == "number" else distinct_times(column)
+        values, codes = numbers or distinct_texts(column)
+        time = kind != "number" and numbers is not None
         written = {}
         if time:
             texts, places = distinct_texts(column)
             written = {text: int(codes[row]) for text, row in zip(texts, _first_rows(places), strict=True)}
         counts = np.bincount(codes[codes >= 0], minlength=len(values)).astype(np.int64)
-        return cls(name, found is not None, time, values, counts, codes, written)
+        return cls(name, numbers is not None, time, values, counts, codes, written)
 
     @property
     def missing(self) -> int:
-        """How many rows have none."""
+        """How many rows have no value."""
         return int((self.codes < 0).sum())
 
 
@@ -68,10 +69,10 @@ class ValueGroups:
 
     @classmethod
     def coarse(cls, column: ColumnValues) -> ValueGroups:
-        """Each value for itself if they are few; else tenths of a number, twentieths of the order of texts.
+        """A group for each value if they are few; else tenths of numbers, or twentieths of texts in their order.
 
-        A value goes where the middle of its records lies in the order of all, so that one of a fifth (a tenth) of the
-        records or more is alone in its group. Missing is a group of its own.
+        A value goes where the middle of its records lies among all records in order, so a number that a fifth of the
+        records have, or a text that a tenth have, is alone in its group. Missing is a group of its own.
         """
         if len(column.values) <= FEW_VALUES:
             groups = np.arange(len(column.values))
@@ -88,46 +89,46 @@ class ValueGroups:
 
 
 def distinct_numbers(column: pa.ChunkedArray) -> tuple[Floats, Codes]:
-    """Numbers, or text that is one, in order, and which one each row has; -1 is none."""
+    """Numbers, or texts that are numbers, in order, and which one each row has; -1 is none."""
     import pyarrow as pa
 
     kind = column.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         return _in_order(np.array(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64))
-    told, codes = _distinct(column)
-    return _in_order(np.array([*map(number_of, told), np.nan])[codes])
+    cells, codes = _distinct(column)
+    return _in_order(np.array([*map(number_of, cells), np.nan])[codes])
 
 
 def distinct_times(column: pa.ChunkedArray) -> tuple[Floats, Codes] | None:
     """Times, or texts that are all dates, in days and in order, and which one each row has; None if they are none."""
     import pyarrow as pa
 
-    told, codes = _distinct(column)
+    cells, codes = _distinct(column)
     if pa.types.is_temporal(column.type):
-        days = [*map(number_of, told)]
-    elif not told or not all(isinstance(each, str) for each in told) or (days := days_in(told) or []) == []:
+        days = [*map(number_of, cells)]
+    elif not cells or not all(isinstance(each, str) for each in cells) or (days := days_in(cells) or []) == []:
         return None
     return _in_order(np.array([*days, np.nan])[codes])
 
 
 def _first_rows(codes: Codes) -> Codes:
     """The first row of each code from 0 on."""
-    found, rows = np.unique(codes, return_index=True)
-    return rows[found >= 0].astype(np.int64)
+    different, rows = np.unique(codes, return_index=True)
+    return rows[different >= 0].astype(np.int64)
 
 
 def _in_order(cells: Floats) -> tuple[Floats, Codes]:
-    there = ~np.isnan(cells)
+    present = ~np.isnan(cells)
     codes = np.full(len(cells), -1, dtype=np.int64)
-    values, codes[there] = np.unique(cells[there], return_inverse=True)
+    values, codes[present] = np.unique(cells[present], return_inverse=True)
     return values, codes
 
 
 def distinct_texts(column: pa.ChunkedArray) -> tuple[NDArray[Any], Codes]:
     """Cells as texts in order, and which one each row has; -1 is missing."""
-    told, codes = _distinct(column)
-    texts = np.empty(len(told), dtype=object)
-    texts[:] = [level_text(value) for value in told]
+    cells, codes = _distinct(column)
+    texts = np.empty(len(cells), dtype=object)
+    texts[:] = [level_text(value) for value in cells]
     values, order = np.unique(texts, return_inverse=True)
     return values, np.append(order, -1)[codes].astype(np.int64)
 
@@ -138,7 +139,9 @@ def _distinct(column: pa.ChunkedArray) -> tuple[list[Any], Codes]:
 
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
-    found = column.combine_chunks().dictionary_encode()
-    return found.dictionary.to_pylist(), np.asarray(
-        found.indices.fill_null(-1).to_numpy(zero_copy_only=False), np.int64
-    )
+    encoded = column.combine_chunks().dictionary_encode()
+    try:
+        values = encoded.dictionary.to_pylist()
+    except (OverflowError, ValueError) as error:
+        raise DataError("a date or time is outside the years 1 to 9999: fix it, or make it text") from error
+    return values, np.asarray(encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)

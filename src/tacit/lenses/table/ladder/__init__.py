@@ -1,1 +1,1 @@
-"""One trade-off, of the mechanism that would be used: what ``protect`` would give at a handful of epsilons."""
+"""The trade-off of the mechanism that would be used: what ``protect`` would give at a handful of epsilons."""

@@ -1,4 +1,4 @@
-"""What an audit advises: which changes are worth telling, and the audit that follows each."""
+"""What an audit advises: which changes are worth mentioning, and the audit that shows each."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 _CHANGES_TOLD = 4
 _LEVELS_TOLD = 6
-# Fewer people of 1,000 than this are not worth a change.
+# A change that affects fewer people of 1,000 than this is not worth it.
 _NOTICED = 5
-# Fewer records are too few to learn from.
+# Fewer records than this are too few to learn from.
 _LEARNABLE = 50
 
 
@@ -27,8 +27,8 @@ _LEARNABLE = 50
 class Advice:
     """One thing to try, in words, and the settings of the audit that does it.
 
-    ``found`` and ``guessed`` are the people of 1,000 who could then be found, and whose secret could be guessed;
-    ``kept`` is the share of the columns that is kept. None where that was not measured.
+    ``found`` and ``guessed`` are the people out of 1,000 who could then be found, and whose secret could be guessed;
+    ``kept`` is the share of the columns that is kept. Each is None if it was not measured.
     """
 
     words: str
@@ -39,7 +39,7 @@ class Advice:
 
 
 def advised(audit: AuditResult) -> Iterator[Advice]:
-    """All that the audit advises, in the order in which it is told."""
+    """Everything that the audit advises, in the order in which it is shown."""
     if audit.answer is not None and audit.answer.how is None and audit.learned is None and _learnable(audit):
         yield Advice("Learn it from the records", {**_said(audit.asked), "estimator": "auto"})
     for name in secrets_released(audit):
@@ -63,7 +63,7 @@ def secrets_released(audit: AuditResult) -> list[str]:
 
 
 def chosen(fixes: FixEffects) -> list[FixEffect]:
-    """Of each column the change that hides most for what it loses, those that hide most people first."""
+    """For each column, the change that hides most for what it loses; those that hide most people come first."""
 
     def hides(fix: FixEffect) -> float:
         return max(0.0, fixes.found - fix.found) + max(0.0, fixes.guessed - fix.guessed)
@@ -76,12 +76,12 @@ def chosen(fixes: FixEffects) -> list[FixEffect]:
 
 
 def kept_of_all(audit: AuditResult, fix: FixEffect) -> float:
-    """What one change of one column keeps of all released columns."""
+    """What changing one column keeps of all released columns."""
     return 1 - (1 - fix.kept) / len(audit.names("released"))
 
 
 def cure_of(audit: AuditResult) -> Cure | None:
-    """The levels of several columns that hide most people, if they hide half of them, and are few enough to tell."""
+    """The levels of several columns that hide most people, if they hide half of them and are few enough to list."""
     if audit.found is None or not audit.found.cures or audit.asked.get("known"):
         return None
     cure, whole = audit.found.cures[-1], audit.found.everything.sizes
@@ -95,12 +95,12 @@ def changed(audit: AuditResult, fix: FixEffect) -> dict[str, Any]:
 
 def left_out(audit: AuditResult, column: str) -> dict[str, Any]:
     """The settings of the same audit without a column."""
-    said = dict(audit.asked)
+    settings = dict(audit.asked)
     for name in ("known", "released", "use"):
-        said[name] = [each for each in said.get(name) or () if each != column]
+        settings[name] = [each for each in settings.get(name) or () if each != column]
     for name in ("levels", "bins"):
-        said[name] = {each: wish for each, wish in (said.get(name) or {}).items() if each != column}
-    return _said({**said, "drop": [*(said.get("drop") or ()), column]})
+        settings[name] = {each: wish for each, wish in (settings.get(name) or {}).items() if each != column}
+    return _said({**settings, "drop": [*(settings.get("drop") or ()), column]})
 
 
 def _with_levels(audit: AuditResult, levels: Mapping[str, Any]) -> dict[str, Any]:

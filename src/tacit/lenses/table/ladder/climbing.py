@@ -1,4 +1,4 @@
-"""Plan a release at every epsilon of a ladder, by the code that ``protect`` plans with, and look at what it keeps."""
+"""Plan a release at every epsilon of a ladder, with the code that ``protect`` uses, and measure what it keeps."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 EPSILONS = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.0)
-# With more columns than this, fewer epsilons are tried where none were asked about.
+# With more columns than this, fewer epsilons are tried if the caller names none.
 WIDE, EPSILONS_OF_WIDE = 40, (0.2, 0.5, 1.0)
-# So many records are shown as they are and as each release would write them.
+# How many original records are shown next to what each release would make of them.
 SHOWN = 10
-# Where no rung keeps enough, the strictest is suggested that keeps this share of what the best one does.
+# If no rung keeps enough, the strictest that keeps this share of what the best one does is suggested.
 NEARLY = 0.95
 
 
@@ -54,17 +54,17 @@ def ladder(
     max_loss: float | None = None,
     progress: Progress = silent,
 ) -> Ladder:
-    """What ``protect`` would give of a table in cells at each epsilon.
+    """What ``protect`` would give for a table in cells at each epsilon.
 
-    The epsilons take the place of the bound's own: of the upper side where only that is bounded, else of both.
-    Where none are given there are eight, or three for a table of more than 40 columns; with ``()`` the ladder only says
-    what the table is as it is.
+    The epsilons replace those of the bound: that of the upper side if only that is bounded, else both.
+    By default there are eight, or three for a table of more than 40 columns; with ``()`` the ladder only describes the
+    original table.
 
     Guarantees
     ----------
-    Those of :class:`Ladder`. Nothing is written. Of a table of more than 20,000 records the rungs are those of a
-    sample, as ``sampled`` says, and so are those of a smaller one of more than 800,000 values; how many people are
-    alone in the table as it is is counted on all.
+    Those of :class:`Ladder`. Nothing is written. If a table has more than 20,000 records, or more than 800,000 values,
+    the rungs are those of a sample, as ``sampled`` says; how many people are alone in the original table is counted on
+    all records.
     """
     bound, making = bound or Bound(), _in_cells(making or Making())
     first = ReleaseGoal.asked(_with_epsilon(bound, 1.0), making)
@@ -87,14 +87,14 @@ def _in_cells(making: Making) -> Making:
 
 
 def _with_epsilon(bound: Bound, epsilon: float) -> Bound:
-    """The bound at an epsilon: only on the upper side where only that was asked for."""
+    """The bound at an epsilon: only on the upper side if only that was asked for."""
     if bound.epsilon_high is not None and bound.epsilon is None and bound.epsilon_low is None:
         return replace(bound, epsilon_high=epsilon)
     return replace(bound, epsilon=epsilon, epsilon_high=None, epsilon_low=None)
 
 
 def _refuse(goal: ReleaseGoal, making: Making) -> None:
-    """What is not of cells that are counted is refused: a rung would not be what ``protect`` gives."""
+    """Refuse everything but counted cells: a rung would not be what ``protect`` gives."""
     if goal.mechanism != "cells" or making.rules is not None or goal.confidence is not None:
         words = "epsilons are compared on new cells, without a proof: leave out {mechanism}, {rules} and {confidence}"
         raise ArgumentError(sentence(words, **{name: Setting(name) for name in ("mechanism", "rules", "confidence")}))
@@ -107,10 +107,10 @@ def _asked(question: Question, goal: ReleaseGoal, cuts: Sequence[Cut] = ()) -> T
 
 @dataclass(frozen=True, eq=False)
 class Climb:
-    """A table that was opened, looked at and counted once for all rungs.
+    """A table that was opened, read and counted once for all rungs.
 
-    ``whole`` is the question of all records, ``asked`` that of those the rungs are worked out on; ``given`` are their
-    released columns as they are, ``values`` and ``groups`` what is looked at of each.
+    ``whole`` is the question about all records, ``asked`` the one about those on which the rungs are worked out;
+    ``given`` are their original released columns, ``values`` and ``groups`` the values and the coarse groups of each.
     """
 
     whole: TableQuestion
@@ -124,14 +124,14 @@ class Climb:
 
     @classmethod
     def of(cls, question: Question, goal: ReleaseGoal, making: Making) -> Climb:
-        """Open the table and look at it; the goal may be of any epsilon."""
+        """Open the table and read it; the goal may have any epsilon."""
         table = open_table(question.source, engine=question.engine, memory=question.memory).pinned()
         table = table.held(MOST_RECORDS)
         asked = whole = _asked(replace(question, source=table), goal)
-        some = table.thinned(min(MOST_RECORDS, most_records(len(whole.released))))
-        if some is not table:
-            # What is different in all rows of a sample need not be so in all: that was asked of the whole table.
-            asked = _asked(replace(question, source=some, keep_id=whole.released), goal, whole.cuts)
+        sample = table.thinned(min(MOST_RECORDS, most_records(len(whole.released))))
+        if sample is not table:
+            # A column may differ in every row of a sample but not of the table: the whole table was checked for that.
+            asked = _asked(replace(question, source=sample, keep_id=whole.released), goal, whole.cuts)
         given = asked.original.sample(asked.released, MOST_RECORDS)
         kinds = {column.name: column.kind for column in table.columns}
         values = {name: ColumnValues.of(name, given.column(name), kinds[name]) for name in asked.released}
@@ -140,12 +140,12 @@ class Climb:
 
     @cached_property
     def atoms(self) -> CountedAtoms:
-        """What is counted for the search of cells, which no epsilon changes."""
+        """The counts for the search for cells, which do not depend on epsilon."""
         return count_for_code(self.asked.to_bound(), code_request(self.asked, self.goal, self.making))
 
     @property
     def varies(self) -> bool:
-        """Whether a sample has more than one value of every secret; a whole table that has not is refused later."""
+        """Whether a sample has more than one value of every secret; a whole table that does not is refused later."""
         return self.asked is self.whole or all(values > 1 for _, values in self.atoms.values)
 
     @cached_property
@@ -162,13 +162,13 @@ class Climb:
         cell = fine.places[fine.tree.leaf_of(np.asarray(self.atoms.records.codes, np.int64))]
         counts = {(asked.weight, *asked.hidden): counts_by_cell(self.atoms.counts, asked.hidden, cell)}
         code, cells = published(fine, self.atoms.records, request), np.arange(len(fine.tree.leaves))
-        # Where thresholds are bounded, other secrets are counted than cells were sought beside.
+        # With thresholds, cells were looked up in a table with another secret than the one counted here.
         found = PlacedTable(asked.table, cells, counts) if asked.thresholds is None else None
         coded = asked.coded(code) if found is None else replace(asked, code=code, found=found)
         return counted(coded), fine.places[fine.tree.leaf_of(self.row_atoms)]
 
     def rung(self, goal: ReleaseGoal) -> list[ReleaseRung]:
-        """What ``protect`` would give with this goal; nothing, where it would write nothing."""
+        """What ``protect`` would give with this goal; empty if it would write nothing."""
         table, cell = self.told(goal)
         try:
             plan = plan_by_goal(table, goal)
@@ -193,22 +193,22 @@ class Climb:
         ]
 
     def columns(self, written: pa.Table, cell: NDArray[np.int64]) -> dict[str, ReleasedColumn]:
-        """The released columns as a reader takes them, of what is written of each cell."""
+        """The released columns as a reader takes them, from what is written for each cell."""
         read = {name: ReleasedColumn.of(each, written.column(name), {}) for name, each in self.values.items()}
         return {name: replace(column, codes=column.codes[cell]) for name, column in read.items()}
 
     def guessed(self, columns: Mapping[str, NDArray[np.int64]]) -> float:
-        """Of 1,000 people, how many more secrets are guessed right by these columns than by what may be known alone."""
+        """How many more secrets of 1,000 people these columns guess right than what may be known does by itself."""
         known = [columns[name] for name in self.asked.known]
         return OF * max(0.0, guessed_by(list(columns.values()), self.secret) - guessed_by(known, self.secret))
 
     @cached_property
     def shown(self) -> NDArray[np.int64]:
-        """The places of the records that are shown, evenly spaced."""
+        """The positions of the records that are shown, evenly spaced."""
         return np.unique(np.linspace(0, self.given.num_rows - 1, SHOWN).astype(np.int64))
 
     def ladder(self, rungs: Sequence[ReleaseRung], max_loss: float) -> Ladder:
-        """The rungs beside the table as it is."""
+        """The rungs, next to the original table."""
         whole, before = self.whole, _rows(self.given, self.shown)
         sizes = group_sizes(whole.as_given(), whole.released)
         found = group_sizes(whole.as_given(), whole.known) if whole.known else sizes
@@ -236,23 +236,23 @@ class Climb:
 
 
 def _suggested(rungs: Sequence[ReleaseRung], max_loss: float) -> float | None:
-    """The strictest epsilon that keeps enough of a column on average, else the one beyond which hardly more is kept."""
+    """The strictest epsilon that keeps enough of a column on average, or else nearly as much as any epsilon does."""
     most, enough = max((rung.kept for rung in rungs), default=0.0), 1 - max_loss
     enough = enough if most >= enough else NEARLY * most
     return next((rung.epsilon for rung in rungs if rung.kept >= enough), None) if most > 0 else None
 
 
 def _written(table: Counted) -> pa.Table:
-    """What is written of each cell."""
+    """What is written for each cell."""
     import pyarrow as pa
 
     code, original = table.question.code, table.question.original
     assert code is not None
     columns, numbers = zip(code.columns, code.written, strict=True), written_numbers(original, code)
-    return pa.table({name: told if name in numbers else [str(each) for each in told] for name, told in columns})
+    return pa.table({name: levels if name in numbers else list(map(str, levels)) for name, levels in columns})
 
 
 def _rows(table: pa.Table, places: NDArray[np.int64]) -> Rows:
-    """Some rows of a table as texts; what is missing is empty."""
+    """Some rows of a table as texts; missing values are empty."""
     columns = [column.to_pylist() for column in table.take(places).columns]
     return tuple(tuple(level_text(cell) or "" for cell in row) for row in zip(*columns, strict=True))

@@ -1,4 +1,4 @@
-"""What changing one column would do: dropped, or written at a coarser level, measured on the table as it is given."""
+"""What changing one column would do: dropping it, or writing it at a coarser level, measured on the original table."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Fix:
 
 @dataclass(frozen=True)
 class FixEffect:
-    """What one change of one column does to the table as it is given.
+    """What changing one column does to the original table.
 
     Attributes
     ----------
@@ -38,10 +38,10 @@ class FixEffect:
     level : str or None
         The level in words: "month", "steps of 10", "first 2 characters".
     kept : float
-        What is kept of the column, as a certificate says it; of the others everything is.
+        What is kept of the column, measured as in a certificate; the others are kept whole.
     found, guessed : float
         Of 1,000 people, those who could then be found, and how many more secrets could be guessed than without the
-        table, as of a :class:`~tacit.lenses.table.ladder.results.ReleaseRung`.
+        table, as in a :class:`~tacit.lenses.table.ladder.results.ReleaseRung`.
     setting : Setting
         What to ask ``audit`` or ``protect`` for.
     """
@@ -57,9 +57,9 @@ class FixEffect:
 
 @dataclass(frozen=True)
 class FixEffects:
-    """What each of some changes does by itself, beside the table as it is: ``found`` and ``guessed`` of it.
+    """What each of some changes does by itself; ``found`` and ``guessed`` are those of the original table.
 
-    ``sampled`` is how many records were looked at, where not all were: then more seem alone than are.
+    ``sampled`` is how many records were used, if not all were: then more people seem alone than are.
     """
 
     found: float
@@ -69,7 +69,7 @@ class FixEffects:
 
 
 def fixes_of(question: TableQuestion, columns: Sequence[str] | None = None) -> tuple[Fix, ...]:
-    """Every released column, or some of them, left out, and at each of its coarser levels."""
+    """For every released column, or those named: leaving it out, and each of its coarser levels."""
     named = [name for name in question.released if columns is None or name in columns]
     levels = coarser_levels(question.as_given(), named)
     several = len(question.released) > 1
@@ -81,37 +81,37 @@ def fixes_of(question: TableQuestion, columns: Sequence[str] | None = None) -> t
 
 
 def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixEffects:
-    """What each of the fixes does by itself; without any, of all that there are.
+    """What each of the fixes does by itself; by default, of all possible ones.
 
-    A level that tells all that the column does, or nothing, has no effect of its own and is left out.
+    A level that tells as much as the column does, or nothing, has no effect of its own and is left out.
 
     Guarantees
     ----------
-    Measured on the table as it is given, on at most 20,000 records and 800,000 values, evenly
-    spaced; the base is of the same records.
+    Measured on the original table, on evenly spaced records: at most 20,000, and at most 800,000 values. The base is
+    measured on the same records.
     """
     fixes = fixes_of(question) if fixes is None else fixes
     table, released, known = question.as_given(), question.released, question.known or question.released
     levels = [fix.level for fix in fixes if fix.level is not None]
     names = [f"__tacit_level{at}__" for at in range(len(levels))]
     most = most_records(len(released))
-    some = table.thinned(most)
-    rows = some.sample(released, most)
-    coarser = some.select(list(dict.fromkeys(level.column for level in levels)))
-    told = with_levels(coarser, levels, names).sample(names, most) if levels else rows
+    sample = table.thinned(most)
+    rows = sample.sample(released, most)
+    coarser = sample.select(list(dict.fromkeys(level.column for level in levels)))
+    at_levels = with_levels(coarser, levels, names).sample(names, most) if levels else rows
     exact = {name: distinct_texts(rows.column(name))[1] for name in released}
-    exact |= {name: distinct_texts(told.column(name))[1] for name in names}
+    exact |= {name: distinct_texts(at_levels.column(name))[1] for name in names}
     kinds = {column.name: column.kind for column in table.columns}
     values = {name: ColumnValues.of(name, rows.column(name), kinds[name]) for name in released}
     groups = {name: ValueGroups.coarse(each) for name, each in values.items()}
     coarse = {name: groups[name].rows(values[name]) for name in released}
-    at_level = dict(zip(levels, names, strict=True))
+    name_of = dict(zip(levels, names, strict=True))
     secret = secrets_of(question, most)
     everything = Guesser.of(coarse, secret)
     before = Guesser.of({name: coarse[name] for name in question.known if name in coarse}, secret)
 
     def measured(changed: str | None = None, level: Codes | None = None) -> tuple[float, float]:
-        """Who is found and whose secret is guessed with one column changed, or left out where it has no level."""
+        """Who is found and whose secret is guessed with one column changed, or left out if there is no level."""
         by = [exact[name] for name in known if name in released and name != changed]
         by += [level] if level is not None and changed in known else []
         inside = changed if changed in before.columns else None
@@ -121,16 +121,16 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
     found, guessed = measured()
     made = []
     for fix in fixes:
-        level = None if fix.level is None else exact[at_level[fix.level]]
+        level = None if fix.level is None else exact[name_of[fix.level]]
         if level is not None and not _between(level, exact[fix.column]):
             continue
-        kept = 0.0 if fix.level is None else _kept(coarse[fix.column], told.column(at_level[fix.level]))
+        kept = 0.0 if fix.level is None else _kept(coarse[fix.column], at_levels.column(name_of[fix.level]))
         made.append(_effect(fix, kept, *measured(fix.column, level)))
     return FixEffects(found, guessed, tuple(made), None if rows.num_rows == table.row_count() else rows.num_rows)
 
 
 def _kept(column: Codes, level: pa.ChunkedArray) -> float:
-    """What a level tells about a column; a level of very many values is looked at as coarsely as the column is."""
+    """What a level tells about a column; if it has very many values, they are grouped as coarsely as the column's."""
     import pyarrow as pa
 
     number = pa.types.is_floating(level.type) or pa.types.is_integer(level.type)

@@ -14,25 +14,25 @@ from tacit.lenses.table.kept.values import Codes, Floats, distinct_texts
 from tacit.lenses.table.question import TableQuestion
 from tacit.lift.shuffles import Groupings
 
-# People are told of so many.
+# Numbers of people are stated out of this many.
 OF = 1_000
-# So many records are looked at, evenly spaced; of a wide table so many values, records times columns. Fewer than
-# the fewest show nothing.
+# How many evenly spaced records are used at most; and, for a wide table, how many values (records times columns), but
+# never fewer records than the last number, because fewer show nothing.
 MOST_RECORDS, MOST_VALUES, FEWEST_RECORDS = 20_000, 800_000, 1_000
-# Records are dealt to so many parts; those of each are guessed by what the others show.
+# Records are dealt into this many parts; those of each part are guessed from what the others show.
 PARTS = 4
-# Secrets that are guessed: the commonest ones.
+# How many secrets are guessed: the commonest ones.
 MOST_SECRETS = 50
-# A share among few records is drawn towards that of all as by so many records.
+# A share among few records is drawn towards the overall share as if by this many more records.
 DRAWN = 5.0
 
 
 def guessed_by(columns: Sequence[Codes], secret: Codes) -> float:
     """The share of records whose secret is guessed right from what others with the same values have.
 
-    The adversary has whole rows (the commonest secret of those who share one), or weighs columns one by one (naive
-    Bayes), or goes by the commonest secret of all: whichever guesses better. What is guessed by was learned from other
-    records, so that rows which are all different tell nothing by themselves.
+    The adversary uses whole rows (the commonest secret of those who share one), or weighs columns one by one (naive
+    Bayes), or always guesses the commonest secret: whichever guesses better. It learns from other records than it
+    guesses, so rows that are all different tell nothing by themselves.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def guessed_by(columns: Sequence[Codes], secret: Codes) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Guesser:
-    """The adversary of :func:`guessed_by`, who can also be asked what another column in the place of one would change.
+    """The adversary of :func:`guessed_by`, which can also say what replacing a column by another would change.
 
     ``label`` is each record's secret, the commonest first; ``parts`` are the records dealt out.
     """
@@ -61,7 +61,7 @@ class Guesser:
 
     @classmethod
     def of(cls, columns: Mapping[Any, Codes], secret: Codes) -> Guesser:
-        """Columns by any names, of values from -1 on, and secrets from 0 on."""
+        """From columns by any names, with values from -1 on, and secrets from 0 on."""
         part = np.random.default_rng(0).permutation(len(secret)) % PARTS
         order = np.argsort(-np.bincount(secret), kind="stable")
         label = np.argsort(order)[secret]
@@ -94,7 +94,7 @@ class Guesser:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Records whose secrets are guessed (``test``) by what others, ``seen``, show; what columns one by one say."""
+    """Records whose secrets are guessed (``test``) from others (``seen``); ``belief``: what columns say one by one."""
 
     seen: NDArray[np.bool_]
     prior: Floats
@@ -106,7 +106,7 @@ class _Part:
         return np.asarray(np.log(np.maximum(self.prior, 1e-12)))
 
     def told(self, groups: Groupings, label: Codes) -> Floats:
-        """What columns add to the log of P(secret | record) if they tell of the secret one by one (naive Bayes)."""
+        """What columns, taken one by one (naive Bayes), add to the log of P(secret | record)."""
         secrets = len(self.prior)
         shown = np.zeros((len(label), secrets))
         shown[self.seen, label[self.seen]] = 1.0
@@ -118,28 +118,28 @@ class _Part:
 
 
 def _shares(values: Codes, label: Codes, seen: NDArray[np.bool_], prior: Floats) -> Floats:
-    """P(secret | value) of every value (values x secrets), from the records that are seen."""
+    """P(secret | value) of every value (values x secrets), from the records in ``seen``."""
     size, secrets = int(values.max(initial=0)) + 1, len(prior)
     counts = np.bincount(values[seen] * secrets + label[seen], minlength=size * secrets).reshape(size, secrets)
     return _drawn(counts, prior)
 
 
 def _drawn(counts: NDArray[Any], prior: Floats) -> Floats:
-    """Shares of counts (values x secrets), drawn towards those of all."""
+    """Shares from counts (values x secrets), drawn towards the overall shares."""
     return np.asarray((counts + DRAWN * prior) / (counts.sum(axis=1, keepdims=True) + DRAWN))
 
 
 def alone(rows: Codes) -> float:
-    """The share of records whose row no other has."""
+    """The share of records whose row no other record has."""
     return float((np.bincount(rows) == 1).sum() / len(rows))
 
 
 def most_records(columns: int) -> int:
-    """How many records of a table of so many columns are looked at."""
+    """How many records are used of a table with this many columns."""
     return max(FEWEST_RECORDS, min(MOST_RECORDS, MOST_VALUES // max(columns, 1)))
 
 
 def secrets_of(question: TableQuestion, most: int = MOST_RECORDS) -> Codes:
-    """Which secret each of the records that are looked at has, from 0 on."""
+    """Which secret each of the records used has, from 0 on."""
     rows = question.as_given().sample(question.secret, most)
     return numbered([distinct_texts(column)[1] for column in rows.columns])

@@ -23,10 +23,10 @@ class ReleaseRung:
         What is kept of each.
     found : float
         Of 1,000 people, those who could be found: nobody else has the same values in what may be known, or in all
-        released columns where nothing was said to be known.
+        released columns if no column was named as known.
     guessed : float
-        Of 1,000 people, how many more secrets are guessed right from all released columns than without them, or from
-        what may be known alone, by an adversary who learned from other records. A lower bound, up to chance.
+        Of 1,000 people, how many more secrets are guessed right from all released columns than without them, or than
+        from only what may be known, by an adversary who learned from other records. A lower bound, up to chance.
     cells : int
         Different rows of the release.
     smallest : int
@@ -59,26 +59,26 @@ class Ladder:
     columns : tuple of str
         The released columns.
     before : tuple of tuples of str
-        A few records as they are; the rungs have the same ones.
+        A few original records; the rungs show the same ones.
     original : ReleaseRung
-        The table as it is: of no epsilon, with all columns kept, and ``before`` for its rows.
+        The original table: with no epsilon, all columns kept, and ``before`` as its rows.
     rungs : tuple of ReleaseRung
-        There is none where a sample has only one value of the secret, or where ``protect`` would refuse the table and
+        Empty if a sample has only one value of the secret, or if ``protect`` would refuse the table, in which case
         ``audit`` says why.
     records : int
-        Of the table.
+        The records of the table.
     sampled : int or None
-        The records that the rungs were worked out on, where these are not all. Then a rung is an estimate.
+        The records on which the rungs were worked out, if not all. Then a rung is an estimate.
     prior : float
-        Of 1,000 people, how many secrets are guessed right if all are taken for the commonest one.
+        Of 1,000 people, how many secrets are guessed right by always guessing the commonest one.
     max_loss : float
     epsilon : float or None
-        The one that is suggested: the strictest that keeps at least 1 - ``max_loss`` of a column on average or, where
-        none does, the strictest that keeps nearly as much as any. None where none keeps anything.
+        The suggested one: the strictest that keeps at least 1 - ``max_loss`` of a column on average or, if none does,
+        the strictest that keeps nearly as much as any. None if none keeps anything.
 
     Guarantees
     ----------
-    Where ``sampled`` is None, ``protect`` with the same settings and the epsilon of a rung gives what the rung says.
+    If ``sampled`` is None, ``protect`` with the same settings and the epsilon of a rung gives what the rung says.
     """
 
     columns: tuple[str, ...]
@@ -97,5 +97,5 @@ class Ladder:
 
     @property
     def suggested(self) -> ReleaseRung | None:
-        """The rung of the epsilon that is suggested."""
+        """The rung of the suggested epsilon."""
         return next((rung for rung in self.rungs if rung.epsilon == self.epsilon), None)

@@ -1,4 +1,4 @@
-"""Which epsilon to choose, by what a release at it would keep, and the command that makes it."""
+"""Which epsilon to choose, by what a release with it would keep, and the command that makes it."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from tacit.lenses.table.results import Suggestion
 from tacit.requests import Question, given
 from tacit.tables.table import Table
 
-# Where less than this is kept of a column, it is said what would keep more.
+# If less than this is kept of a column, the suggestion says what would keep more.
 LITTLE = 0.5
-# Of more released columns no release is tried: the search for cells looks at every column again for each of them.
+# With more released columns than this no release is tried: the search for cells tries every column again for each.
 TOO_WIDE = 100
-# The epsilon of the command where none was tried.
+# The epsilon in the command if none was tried.
 TRIED_FIRST = 1.0
 
 
 def tried(
     question: Question, *, columns: int, max_loss: float, progress: Progress = silent
 ) -> tuple[Ladder, Suggestion]:
-    """The ladder of a table and what it suggests; one that ``protect`` would refuse has no rungs, and is told why.
+    """The ladder of a table and what it suggests.
 
-    Nor has one of more than 100 released ``columns``, and that is told, too.
+    There are no rungs if ``protect`` would refuse the table, or if it has more than 100 released ``columns``; the
+    suggestion says so.
     """
     if columns > TOO_WIDE:
         words = (
@@ -57,25 +58,25 @@ def suggestion(found: Ladder, question: Question) -> Suggestion:
             words = "No release says anything about the columns, at any epsilon tried: no cut of a column is within it."
         return Suggestion(found.max_loss, None, None, sentence(words, looked=found.sampled or found.records))
     command = sentence("{}", protect_command(question, rung.epsilon))
-    told = {"epsilon": Setting("epsilon", rung.epsilon), "kept": rung.kept, "most": 1 - found.max_loss}
+    parts = {"epsilon": Setting("epsilon", rung.epsilon), "kept": rung.kept, "most": 1 - found.max_loss}
     if rung.kept >= 1 - found.max_loss:
         words = (
             "With {epsilon} a reader keeps {kept:.1%} of a column on average. No stricter one tried keeps {most:.0%}."
         )
-        return Suggestion(found.max_loss, rung.epsilon, rung.kept, sentence(words, **told), command)
+        return Suggestion(found.max_loss, rung.epsilon, rung.kept, sentence(words, **parts), command)
     best = max(found.rungs, key=lambda each: each.kept)
     words = "No epsilon tried keeps {most:.0%} of a column on average: {loosest} keeps {best:.1%}"
     words += "." if best is rung else ", {epsilon} {kept:.1%}."
     if best.kept < LITTLE and len(found.columns) > 1:
         named = len(question.secret or ()) == 1 and not question.secret_values
         words += " Fewer columns ({drop})" + (" or secret values ({values})" if named else "") + " usually keep more."
-    told |= {"loosest": Setting("epsilon", best.epsilon), "best": best.kept, "drop": Setting("drop")}
-    told["values"] = Setting("secret", {next(iter(question.secret or ("",))): ("VALUE",)})
-    return Suggestion(found.max_loss, None, None, sentence(words, **told), command)
+    parts |= {"loosest": Setting("epsilon", best.epsilon), "best": best.kept, "drop": Setting("drop")}
+    parts["values"] = Setting("secret", {next(iter(question.secret or ("",))): ("VALUE",)})
+    return Suggestion(found.max_loss, None, None, sentence(words, **parts), command)
 
 
 def protect_command(question: Question, epsilon: float) -> Command:
-    """The command that makes the release of a rung, with all that was said about the table."""
+    """The command that makes the release of a rung, with everything the user said about the table."""
     table = question.source
     path = table.path if isinstance(table, Table) else None
     name = "TABLE" if path is None else FilePath(table.name)
@@ -83,8 +84,8 @@ def protect_command(question: Question, epsilon: float) -> Command:
 
 
 def said_of(question: Question) -> dict[str, Any]:
-    """What was said about a table, as it would be said again."""
-    said = {name: value for name, value in given([question]).items() if name not in ("source", "engine", "memory")}
+    """What the user said about a table, as the settings of another command."""
+    settings = {name: value for name, value in given([question]).items() if name not in ("source", "engine", "memory")}
     if question.secret_values:
-        said["secret"] = {question.one_secret(): question.secret_values}
-    return said
+        settings["secret"] = {question.one_secret(): question.secret_values}
+    return settings

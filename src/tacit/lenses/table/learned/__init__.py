@@ -1,1 +1,1 @@
-"""What is learned of a table at full resolution: estimates, which certify nothing pointwise."""
+"""What is learned about a table at full resolution: estimates, which certify nothing pointwise."""

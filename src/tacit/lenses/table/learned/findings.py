@@ -1,4 +1,4 @@
-"""The parts of an audit that were learned: each an estimate, and each says so."""
+"""The parts of an audit that were learned: each is an estimate, and says so."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tacit.lift import Matrix, Vector, entropy
 from tacit.requests.settings import AnyPath
 
 RISKIEST = 20
-# Times a cell is redrawn from its column to see what it says, and the seed of it: the same table, the same answer.
+# How often a cell is redrawn from its column to see what it says; the seed is fixed, so a table always gets one answer.
 REDRAWS = 20
 SEED = 0
 
@@ -30,7 +30,7 @@ Places = NDArray[np.integer[Any]]
 def with_learned(
     result: AuditResult, learned: Learned, *, epsilons: Sequence[float], model_path: AnyPath | None = None
 ) -> AuditResult:
-    """An audit by counting with what was learned beside it; the answer is then the learned one."""
+    """An audit by counting together with what was learned; the answer is then the learned one."""
     found = findings_of(learned, epsilons=epsilons, beside=result.risk_histogram)
     found = replace(found, model_path=None if model_path is None else str(model_path))
     secret = ", ".join(learned.counted.question.secret)
@@ -121,7 +121,7 @@ def riskiest(learned: Learned, *, n: int) -> tuple[LearnedRiskyValue, ...]:
     chosen = chosen[learned.risk[chosen] > 0]
     if not len(chosen):
         return ()
-    # The secret of which a value says most; a lift that is not a number is the loudest of all.
+    # The secret that a value says most about; a lift that is not a number is the loudest of all.
     loudness = np.where(np.isnan(learned.lifts[chosen]), np.inf, np.abs(learned.lifts[chosen]))
     secrets = loudness.argmax(axis=1)
     terms = contributions(learned, chosen, secrets)
@@ -129,9 +129,9 @@ def riskiest(learned: Learned, *, n: int) -> tuple[LearnedRiskyValue, ...]:
 
 
 def contributions(learned: Learned, values: Places, secrets: Places) -> Matrix:
-    """Of each value and column: its log-lift less the mean log-lift with that cell redrawn from the column's own law.
+    """For each value and column: the log-lift less the mean log-lift with that cell redrawn from the column's own law.
 
-    All redrawn records are scored in one batch. A term that is not defined (infinity less infinity) is zero.
+    All redrawn records are scored in one batch. An undefined term (infinity minus infinity) is zero.
     """
     symbols, marginal = learned.counted.symbols, learned.counted.joint.marginal
     rng = np.random.default_rng(SEED)

@@ -38,9 +38,9 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class EstimatorChoice:
-    """How log-lift is to be learned: by a named estimator, or by a model that was saved.
+    """How log-lift is to be learned: by a named estimator, or by a saved model.
 
-    ``fresh`` is the caller's word that a saved model was not learned from any of the records available.
+    ``fresh`` is the caller's word that the saved model was not trained on any of these records.
     """
 
     estimator: str
@@ -61,7 +61,7 @@ def choice_of(
     save_model: AnyPath | None = None,
     fresh: bool = False,
 ) -> EstimatorChoice | None:
-    """What was asked for, None for counts alone; whatever cannot be done is refused before any work."""
+    """What was asked for, or None for counts only; whatever cannot be done is refused before any work."""
     if model is not None and estimator != COUNTS:
         words = "a saved model is not learned again: give {model} or {estimator}"
         raise ArgumentError(
@@ -86,7 +86,7 @@ def choice_of(
 
 
 def saved(model: Any, path: Path) -> None:
-    """Write a model for the owner's eyes alone; the file appears whole or not at all."""
+    """Write a model for the owner's eyes only; the file appears whole or not at all."""
     from tacit.learn import save_model
     from tacit.tables.writing import whole_file
 
@@ -96,7 +96,7 @@ def saved(model: Any, path: Path) -> None:
 
 @dataclass(frozen=True, eq=False)
 class LearnableCells:
-    """The values of each released column in the type that is learned from, and which of them a model never met."""
+    """The values of each released column, typed for learning, and which of them a model has never seen."""
 
     names: tuple[str, ...]
     places: tuple[int, ...]
@@ -104,20 +104,20 @@ class LearnableCells:
     strange: tuple[Mask, ...]
 
     def at(self, codes: Codes) -> pa.Table:
-        """The records with these codes, their columns in the order the model reads them."""
+        """The records with these codes, with their columns in the order in which the model reads them."""
         import pyarrow as pa
 
         return pa.table({self.names[j]: self.levels[j].take(pa.array(codes[:, j])) for j in self.places})
 
     def unmet(self, codes: Codes) -> Mask:
-        """Which of these records have a cell of a kind that the model never met: doubt counts as risk."""
-        met = [strange[codes[:, j]] for j, strange in enumerate(self.strange)]
-        return np.asarray(np.any(met, axis=0), dtype=bool)
+        """Which of these records have a cell that the model has never seen: doubt counts as risk."""
+        unmet = [strange[codes[:, j]] for j, strange in enumerate(self.strange)]
+        return np.asarray(np.any(unmet, axis=0), dtype=bool)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ValueScores:
-    """Log-lift (values, secrets) of every released value by a model, 95% intervals, and the values it never met.
+    """Log-lift (values, secrets) of every released value by a model, 95% intervals, and the values it has never seen.
 
     The intervals are meant for all secrets at once: a value is judged by whichever secret it tells most about.
     """
@@ -130,7 +130,7 @@ class ValueScores:
 
     @cached_property
     def risk(self) -> Vector:
-        """Estimated risk of every released value; a function of the value alone. Infinite where there is doubt."""
+        """Estimated risk of every released value; it depends only on the value. Infinite where there is doubt."""
         return doubtful(np.abs(self.lifts).max(axis=1), self.unmet)
 
     @cached_property
@@ -142,7 +142,7 @@ class ValueScores:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Learned(ValueScores):
-    """A table at full resolution beside a model of it, and how the model scores its values.
+    """A table at full resolution, a model of it, and how the model scores its values.
 
     Attributes
     ----------
@@ -150,11 +150,11 @@ class Learned(ValueScores):
     model : LogLiftEstimator
         Fitted; ``secrets`` are its secrets, in the order of the columns of all scores.
     value, secret : arrays
-        Of every record that was learned from: its released value, and the column of its secret.
+        For every record that was learned from: its released value, and the column of its secret.
     record_lifts : array (records, secrets)
         Log-lift of those records by models that had not seen them.
     learned_here, unvouched : bool
-        Whether the model was learned from these records; or saved earlier, and nobody said that these are fresh.
+        Whether the model was learned from these records; whether it was saved earlier, and nobody said they are fresh.
     """
 
     counted: Counted
@@ -202,7 +202,7 @@ class Learned(ValueScores):
 
 
 def doubtful(risks: Vector, doubt: Mask) -> Vector:
-    """Risks with infinity wherever there is doubt: not a number, or a cell that was never met."""
+    """Risks, infinite wherever there is doubt: not a number, or a cell that was never seen."""
     return np.where(doubt | np.isnan(risks), np.inf, risks)
 
 
@@ -213,7 +213,7 @@ def learned(
     table, notes = counted.table, []
     secret, value = records_of(table, np.random.default_rng(random_state))
     if len(value) < table.sum():
-        verb = "learned from" if choice.model is None else "looked at"
+        verb = "learned from" if choice.model is None else "tested on"
         notes.append(f"{verb} {len(value):,} of {table.sum():,.0f} records, drawn at random; all others were scored")
     labels = np.array(labels_of(counted))
     if choice.model is None:
@@ -249,7 +249,7 @@ def learned(
         value=value,
         secret=columns[secret],
         record_lifts=record_lifts,
-        # A model always finds what it has learned in the records it was learned from.
+        # In the records it was trained on, a model always finds what it has learned.
         evidence=replace(evidence, verdict="cannot tell", p_value=math.nan) if unvouched else evidence,
         notes=tuple(notes),
     )
@@ -272,7 +272,7 @@ def _origin(choice: EstimatorChoice, model: Any, counted: Counted) -> Sentence |
 
 
 def looks_learned_from(counted: Counted, model: Any) -> bool:
-    """Whether a model's prior is that of the table to the last digit, as it is where it was learned from it."""
+    """Whether a model's prior is that of the table to the last digit, as it is if it was trained on it."""
     secrets = [str(label) for label in model.secrets_]
     shares = dict(zip(labels_of(counted), counted.joint.prior.tolist(), strict=True))
     return set(secrets) == set(shares) and bool(
@@ -285,14 +285,14 @@ def _evidence(model: Any, record_lifts: Matrix, secrets: NDArray[Any], *, learne
 
     if learned_here:
         return evidence_of(model, secrets, random_state=random_state)
-    # A saved model has no folds: what it says about these records takes their place, all in one.
+    # A saved model has no folds: what it says about these records stands in for them, as a single fold.
     seen = SimpleNamespace(
         out_of_fold_log_lift_=record_lifts,
         fold_=np.zeros(len(record_lifts), dtype=np.int64),
         secrets_=model.secrets_,
         prior_=model.prior_,
     )
-    # A model of counts gives minus infinity to values it never saw; what then is not a number is shown as unknown.
+    # A model of counts gives minus infinity to values it has never seen; results that are not numbers count as unknown.
     with np.errstate(all="ignore"):
         return evidence_of(seen, secrets, random_state=random_state)
 
@@ -399,8 +399,8 @@ def cells_of(
 ) -> LearnableCells:
     """The levels of every released column: numbers as floats, times as times, all else as text.
 
-    ``names`` is the order a model reads them in, ``kinds`` what it took them for ("number" or "category"), and ``met``
-    the categories it met.
+    ``names`` is the order in which a model reads them, ``kinds`` what it took them for ("number" or "category"), and
+    ``met`` the categories it has seen.
     """
     table = {column.name: column for column in columns}
     levels, strange = [], []
@@ -440,7 +440,7 @@ def _typed(column: Column, values: Sequence[Any], kind: str | None) -> pa.Array:
 
 
 def _number(value: Any, column: str) -> float | None:
-    """One level as a number, read as everywhere else: text that is no number is an error, never missing."""
+    """One level as a number, read as everywhere else: text that is not a number is an error, never missing."""
     if value is None:
         return None
     if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""A learned answer where counting is swamped by chance: an estimate, from as many records as are affordable."""
+"""A learned answer for when chance swamps the counts: an estimate, from as many records as are affordable."""
 
 from __future__ import annotations
 
@@ -12,43 +12,44 @@ from tacit.lenses.table.learned.learning import cells_of, labels_of, records_of
 from tacit.lenses.table.tabulating import Counted
 
 ESTIMATOR = "auto"
-# Records times values of the secret: learning takes a few seconds of one core with so many.
+# Records times values of the secret with which learning takes a few seconds on one core.
 AFFORDABLE = 24_000
-# And records times released columns; with more columns than are few, trees would take most of the time.
+# The same for records times released columns; with more than a few columns, trees would take most of the time.
 AFFORDABLE_VALUES, FEW_COLUMNS = 480_000, 40
-# All learners in five parts take about four times as long. These find up to two points less of four tables that were
-# tried (37.9% instead of 39.5% at worst): what is learned errs downwards. Asking for the estimator gets all of it.
+# All learners with five folds take about four times as long. On four tables that were tried, these find up to two
+# percentage points less (37.9% instead of 39.5% at worst), so what is learned errs downwards. Asking for the estimator
+# gets all of it.
 LEARNERS, FOLDS = ("linear", "trees"), 3
 LINEAR_ALONE = (
     f"With more than {FEW_COLUMNS} columns only a linear model was tried, which misses what columns tell only together."
 )
-# With fewer records nothing can be learned, and told from chance.
+# With fewer records, nothing that is learned can be told from chance.
 FEWEST = 50
 
 
 @dataclass(frozen=True)
 class QuickEvidence:
-    """What models say of records that they had not seen (``apart``, evidence), and from how many they learned."""
+    """What models say about records they had not seen (``apart``, evidence), and from how many they learned."""
 
     apart: Any
     records: int
 
 
 def is_affordable(found: Counted) -> bool:
-    """Whether the records can be learned from by the way: not with weights, many secrets, or two that read alike."""
+    """Whether learning is cheap enough to do unasked: not with weights, too many secrets, or two that read alike."""
     apart = len(set(found.labels)) == len(found.labels)
     return found.question.weight is None and apart and _most(found) >= FEWEST <= found.n_records
 
 
 def is_wide(found: Counted) -> bool:
-    """Whether there are so many columns that the linear model alone is learned."""
+    """Whether there are so many columns that only the linear model is learned."""
     return len(found.symbols.columns) > FEW_COLUMNS
 
 
 def learned_quickly(found: Counted, *, random_state: int = 0, progress: Progress = silent) -> QuickEvidence | None:
     """Fit the estimator to a sample of the records of a counted table, and test it on held-out records.
 
-    None where all that were drawn have the same secret.
+    None if all records drawn have the same secret.
 
     Guarantees
     ----------
@@ -62,7 +63,7 @@ def learned_quickly(found: Counted, *, random_state: int = 0, progress: Progress
     if len(set(labels)) < 2:
         return None
     cells = cells_of(found.symbols, found.question.table.columns, names=found.symbols.columns)
-    # Intervals of single records would be learned a second time, and nobody asks for them here.
+    # ``doubt=False``: intervals of single records would take a second round of learning, and are not needed here.
     learners = LEARNERS[:1] if is_wide(found) else LEARNERS
     model = AutoLogLift(learners=learners, folds=FOLDS, doubt=False, random_state=random_state, progress=progress)
     model.fit(cells.at(found.symbols.codes[value]), labels)

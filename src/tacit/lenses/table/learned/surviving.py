@@ -1,4 +1,4 @@
-"""The number that survives chance: counted where counting suffices, learned where chance alone shows most of it."""
+"""The number that survives chance: counted where counting suffices, learned where chance alone explains much of it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tacit.lenses.table.results import ColumnLeak, FirstAnswer, LearnedFindings,
 from tacit.lenses.table.tabulating import Counted, counted
 from tacit.lift import entropy
 
-# Counting is swamped where chance shows more than this part of what was counted, and more than this part of the whole.
+# Counting is swamped if chance shows more than this share of what was counted, and more than this share of the whole.
 OF_COUNTED, OF_WHOLE = 0.25, 0.02
 
 
@@ -38,7 +38,7 @@ def swamps(chance: float, counted: float, whole: float) -> bool:
 
 
 def by_counting(measures: Sequence[MeasureFinding]) -> FirstAnswer:
-    """What was counted, less what chance shows; nothing where that is swamped."""
+    """What was counted, less what chance shows; no answer if counting is swamped."""
     information = next(measure for measure in measures if measure.name == "mutual_information")
     whole, swamped = information.ceiling or 1.0, is_swamped(information)
     answer = FirstAnswer(
@@ -48,7 +48,7 @@ def by_counting(measures: Sequence[MeasureFinding]) -> FirstAnswer:
         high=None,
         counted=min(1.0, information.value / whole),
         chance=min(1.0, information.null_high / whole),
-        # A leak that stands out stays one; where chance shows much, that none stands out says little.
+        # A leak that stands out remains one; but if chance shows much, it means little that none stands out.
         verdict="cannot tell" if swamped and information.verdict != "leak" else information.verdict,
     )
     if answer.how is None:
@@ -60,7 +60,7 @@ def by_counting(measures: Sequence[MeasureFinding]) -> FirstAnswer:
 def first_answer(
     found: Counted, measures: Sequence[MeasureFinding], *, random_state: int, progress: Progress
 ) -> FirstAnswer:
-    """Counted, or learned where counting is swamped and learning affordable."""
+    """Counted, or learned if counting is swamped and learning is affordable."""
     answer = by_counting(measures)
     if answer.how is not None or not is_affordable(found):
         return answer
@@ -70,16 +70,16 @@ def first_answer(
 
 
 def _by_learning(answer: FirstAnswer, quick: QuickEvidence, whole: float) -> FirstAnswer:
-    """The answer by what models say of held-out records, if these were enough to tell."""
+    """The answer by what models say about held-out records, if these were enough to tell."""
     apart = quick.apart
     if apart.verdict == "cannot tell" or not whole > 0:
         return answer
     ends = (apart.information.value, apart.information.low, apart.information.high)
-    told, low, high = (max(0.0, nats) / whole for nats in ends)
+    given_away, low, high = (max(0.0, nats) / whole for nats in ends)
     return replace(
         answer,
         how="learned",
-        share=told if apart.verdict == "leak" else 0.0,
+        share=given_away if apart.verdict == "leak" else 0.0,
         low=low,
         high=high,
         verdict=apart.verdict,
@@ -91,7 +91,7 @@ def _by_learning(answer: FirstAnswer, quick: QuickEvidence, whole: float) -> Fir
 def no_less_than_a_column(
     answer: FirstAnswer, leaks: Sequence[ColumnLeak], whole: float, secret: Sequence[str]
 ) -> tuple[FirstAnswer, Sentence] | None:
-    """The answer and its headline where a column counted by itself shows more than models learned of all of them."""
+    """The answer and its headline if one column, counted by itself, shows more than models learned from all of them."""
     if answer.how != "learned" or answer.verdict != "leak" or not whole > 0:
         return None
     beyond = {leak.name: (leak.alone - leak.alone_null) / whole for leak in leaks if leak.alone_verdict == "leak"}
@@ -107,46 +107,47 @@ def no_less_than_a_column(
 
 def as_asked(answer: FirstAnswer, learned: LearnedFindings) -> FirstAnswer:
     """The answer by the estimator that was asked for."""
-    whole, told = learned.prior_log_loss or 1.0, learned.information
-    low, high = max(0.0, told.low) / whole, max(0.0, told.high) / whole
-    answer = replace(answer, how="learned", share=max(0.0, told.value) / whole, low=low, high=high)
+    whole, information = learned.prior_log_loss or 1.0, learned.information
+    low, high = max(0.0, information.low) / whole, max(0.0, information.high) / whole
+    answer = replace(answer, how="learned", share=max(0.0, information.value) / whole, low=low, high=high)
     beside = f"Counting shows {share(answer.counted)}, and up to {share(answer.chance)} when the secret is shuffled."
     answer = replace(answer, verdict=learned.verdict, basis=beside)
     return replace(answer, estimator=learned.estimator, records=learned.trained_on)
 
 
 def headline(answer: FirstAnswer, found: Counted) -> Sentence:
-    """The answer in a sentence; where nothing tells, what would."""
-    words = {"secret": ", ".join(found.question.secret), "share": share(answer.share)}
+    """The answer in a sentence; if there is none, what would give one."""
+    parts = {"secret": ", ".join(found.question.secret), "share": share(answer.share)}
     if answer.how is None:
-        told = "Cannot tell by counting whether {secret} leaks. {would}"
+        words = "Cannot tell by counting whether {secret} leaks. {would}"
         if answer.verdict == "leak":
-            told = "The released columns reveal more about {secret} than chance; counting cannot tell how much. {would}"
-        return sentence(told, would=_would_tell(found), **words)
+            words = "The released columns reveal more about {secret} than chance; counting cannot tell how much. "
+            words += "{would}"
+        return sentence(words, would=_would_tell(found), **parts)
     if answer.verdict != "leak":
-        told = "No leak about {secret} detected: the released columns show no more about it than chance does."
+        words = "No leak about {secret} detected: the released columns show no more about it than chance does."
         if answer.how == "learned":
-            told = "No leak about {secret} found: no model tried guesses it from the released columns. That does "
-            told += "not prove that there is none."
+            words = "No leak about {secret} found: no model tried guesses it from the released columns. That does "
+            words += "not prove that there is none."
     elif answer.how == "counted":
-        told = "The released columns give away {share} of the uncertainty about {secret}, beyond what chance can show."
+        words = "The released columns give away {share} of the uncertainty about {secret}, beyond what chance can show."
     elif answer.share == 0:
-        told = "The released columns are tied to {secret}, but too weakly to predict it."
+        words = "The released columns are tied to {secret}, but too weakly to predict it."
     else:
-        told = "The released columns give away about {share} of the uncertainty about {secret}."
-    return sentence(told, **words)
+        words = "The released columns give away about {share} of the uncertainty about {secret}."
+    return sentence(words, **parts)
 
 
 def basis(answer: FirstAnswer, found: Counted) -> str:
-    """What the answer rests on: what was counted beside what chance shows, and what was learned."""
+    """What the answer rests on: what was counted next to what chance shows, and what was learned."""
     counted, chance = share(answer.counted), share(answer.chance)
     if answer.how == "counted":
         return f"Counted: {counted} of the uncertainty; when the secret is shuffled, chance alone shows up to {chance}."
     by_counting = f"it shows {counted}, shuffled secrets up to {chance}."
     if answer.how is None:
         return f"Chance swamps the counts: {by_counting}"
-    some = "" if answer.records == found.n_records else f"{count(answer.records)} of "
-    learned = f"Quick estimate ('{answer.estimator}', learned) from {some}{count(found.n_records)} records"
+    part = "" if answer.records == found.n_records else f"{count(answer.records)} of "
+    learned = f"Quick estimate ('{answer.estimator}', learned) from {part}{count(found.n_records)} records"
     alone = f" {LINEAR_ALONE}" if is_wide(found) else ""
     interval = f"95% interval {share(answer.low)} to {share(answer.high)}"
     return f"{learned}; {interval}.{alone} Counting cannot tell: {by_counting}"
@@ -159,16 +160,16 @@ def _would_tell(found: Counted) -> Sentence:
     if question.weight is not None:
         return sentence("Fewer or coarser columns would tell ({drop}, {levels}).", **coarser)
     if found.n_records < FEWEST:
-        told = "{records} records are too few to learn from: more would tell, or fewer and coarser columns ({drop}, "
-        return sentence(told + "{levels}).", **coarser)
+        words = "{records} records are too few to learn from: more would tell, or fewer and coarser columns ({drop}, "
+        return sentence(words + "{levels}).", **coarser)
     return sentence("This would tell, but takes longer: {again}", again=audit_again(question, estimator=ESTIMATOR))
 
 
 def audit_again(question: TableQuestion, **settings: Any) -> Command:
     """The same audit with other settings, ready to copy."""
     source = FilePath(question.original.name) if question.original.path else "TABLE"
-    said = {"secret": list(question.secret), **_dropped(question), **settings}
-    return Command("audit", source, **said)
+    settings = {"secret": list(question.secret), **_dropped(question), **settings}
+    return Command("audit", source, **settings)
 
 
 def _dropped(question: TableQuestion) -> dict[str, list[str]]:

@@ -20,9 +20,9 @@ from tacit.tables.counting import MAX_GROUPS, Counts, count
 from tacit.tables.symbols import Codes, Symbols, in_order
 from tacit.tables.table import Table
 
-# People who are looked for.
+# How many people are looked for.
 PEOPLE = 5_000
-# A column of more different values than this is guessed, from what is known alone, as its commonest value.
+# In a column with more different values than this, the guess from what is known alone is the commonest value.
 MOST_GUESSED = 100
 
 
@@ -39,21 +39,21 @@ def linked(
     Parameters
     ----------
     question : TableQuestion
-        What the release answered; its table is the original as the release tells it.
+        What the release answered; its table is the original as the release writes it.
     release : Table
         The released rows, in the order of the original.
     known : sequence of str
-        Columns whose true values the adversary knows, released or not. Without any: all released columns but the one
-        that says most about the secret. All released columns are always tried, too.
+        Columns whose true values the adversary knows, released or not. By default, all released columns but the one
+        that says most about the secret. All released columns together are always tried, too.
     fittings : mapping, optional
         How the released levels of a column stand for its values; by default they are values, or bins of a cut.
     people : int
-        How many people are looked for, evenly spaced over the table; at most half of the records looked at.
+        How many people are looked for, evenly spaced over the table; at most half of the records sampled.
 
     Guarantees
     ----------
-    Candidates are counted in the whole file. What values say about the secret was learned from people who are not
-    looked for, so that nobody's own secret is known beforehand.
+    Candidates are counted in the whole file. What values say about the secret is learned from people who are not
+    looked for, so nobody's own secret is known beforehand.
     """
     look = LookedAt.at(question, known, people)
     counts = count(release, question.released)
@@ -66,7 +66,7 @@ def linked(
 
 
 def standing(question: TableQuestion, released: Counts) -> dict[str, Fitting]:
-    """How levels stand for values where values, or bins of them, are released.
+    """How levels stand for values, if values or bins of them are released.
 
     If a row is missing in every released column, rows were suppressed, and missing may be anything.
     """
@@ -77,9 +77,9 @@ def standing(question: TableQuestion, released: Counts) -> dict[str, Fitting]:
 
 @dataclass(frozen=True, eq=False)
 class _File:
-    """A file as the adversary has it: its different rows, which are true of whom, and what its levels stand for.
+    """A file as the adversary has it: its different rows, which of them is true of whom, and what its levels stand for.
 
-    ``told`` are the records looked at as this file would tell them, if it told the truth.
+    ``told`` are the sampled records as this file would write them if it told the truth.
     """
 
     counts: Counts
@@ -90,7 +90,7 @@ class _File:
 
     @classmethod
     def of(cls, counts: Counts, fittings: Mapping[str, Fitting], look: LookedAt, truth: Table) -> _File:
-        """Of the different rows of a file; ``truth`` is the original as this file tells it."""
+        """From the different rows of a file; ``truth`` is the original as this file would write it."""
         told = RowsRead.of(truth.sample(counts.columns, LOOKED_AT))
         different, which = in_order(told.beside(counts.columns)[look.looked_for])
         seen = Symbols(counts.columns, tuple(told.levels[name] for name in counts.columns), different)
@@ -98,14 +98,14 @@ class _File:
         return cls(counts, own, fittings, told.learned(truth), told)
 
     def levels(self, name: str) -> tuple[tuple[Any, ...], Codes]:
-        """The levels of a column, and that of each row."""
+        """The levels of a column, and the level of each row."""
         at = self.counts.columns.index(name)
         return self.counts.levels[at], self.counts.codes[:, at]
 
     def linked(
         self, known: Sequence[str], guesses: Mapping[str, _Guess], belief: Matrix, look: LookedAt
     ) -> LinkedPeople:
-        """Everybody looked for, linked to this file by the columns that are known and released."""
+        """Everybody who is looked for, linked to this file by the columns that are known and released."""
         people, released, fits = [], [], []
         for name in known:
             codes = look.true.codes[name][look.looked_for]
@@ -131,7 +131,7 @@ class _File:
         )
 
     def _sayings(self, others: Sequence[str], look: LookedAt) -> tuple[Codes, Matrix]:
-        """What each row says about the secret by the columns that are not known: a row of the lifts."""
+        """What each row says about the secret in the columns that are not known: a row of the lifts, and the lifts."""
         if not others:
             return np.zeros(len(self.counts.records), np.int64), np.ones((1, len(look.prior)))
         said, learned = [], []
@@ -144,7 +144,7 @@ class _File:
         return which, lifts
 
     def read(self, found: LinkedPeople, at: int, name: str, guess: _Guess, look: LookedAt) -> tuple[Mask, Mask]:
-        """Of whom a column was read as the very value it has, and of whom all candidates have a single value."""
+        """For whom a column was read as exactly its true value, and for whom all candidates have a single value."""
         values, shares = look.true.levels[name], look.true.records(name).astype(np.float64)
         meanings, alone = self.fittings[name].meanings(self.levels(name)[0], values, shares)
         level = found.read[:, at]
@@ -157,9 +157,9 @@ class _File:
 
 @dataclass(frozen=True, eq=False)
 class _Guess:
-    """A column as it is guessed from what is known alone; of ``few`` values, how far each is believed.
+    """A column as guessed from what is known alone; if it has ``few`` values, how far each is believed.
 
-    Of many, the commonest is guessed, and in a file the likeliest level of the rows that fit.
+    If it has many, the commonest is guessed and, with a file, the likeliest level of the rows that fit.
     """
 
     value: Codes
@@ -168,7 +168,7 @@ class _Guess:
 
     @classmethod
     def of(cls, name: str, known: Sequence[str], look: LookedAt) -> _Guess:
-        """Of everybody looked for."""
+        """For everybody who is looked for."""
         people, shares = len(look.looked_for), look.true.records(name) / len(look.secret)
         if len(shares) > MOST_GUESSED:
             return cls(np.full(people, shares.argmax()), np.zeros((people, 0)), few=False)

@@ -1,4 +1,4 @@
-"""What values say about a secret, learned from other people's records: counted, and held back where rare."""
+"""What values say about a secret, learned from other people's records: counted, and held back if rare."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import numpy as np
 from tacit.lift import Matrix, Vector
 from tacit.tables.symbols import Codes, in_order
 
-# As many records as it takes for a count to weigh as much as what was believed before.
+# How many records it takes for a count to weigh as much as what was believed before.
 STRENGTH = 5.0
 
 
 def lifts_of(asked: Codes, learned: Codes, secret: Codes, prior: Vector) -> Matrix:
     """P(s | values) / P(s) of each row of ``asked``, learned from records and their secrets.
 
-    Each column speaks by its counts; the product of what the columns say is what the counts of the whole combination
-    are then held against. A value or combination that was seldom seen is held back towards what was believed without
-    it: of one never seen nothing is believed.
+    Each column speaks by its counts; the product of what the columns say is then combined with the counts of the whole
+    combination. A value or combination that was seldom seen is held back towards what was believed without it: one
+    that was never seen changes nothing.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def lifts_of(asked: Codes, learned: Codes, secret: Codes, prior: Vector) -> Matr
 
 
 def _held(counts: Matrix, toward: Matrix) -> Matrix:
-    """Shares by the counts, held back to what was believed before."""
+    """Shares by the counts, held back towards what was believed before."""
     return np.asarray((counts + STRENGTH * toward) / (counts.sum(axis=1, keepdims=True) + STRENGTH))
 
 
@@ -59,5 +59,5 @@ def _counts(asked: Codes, learned: Codes, secret: Codes, secrets: int) -> Matrix
     at = place[number[len(asked) :]]
     seen = at >= 0
     counts = np.bincount(at[seen] * secrets + secret[seen], minlength=len(asked) * secrets)
-    # Rows that are asked twice are counted at the last of them.
+    # If a row is asked about twice, its records are counted at its last place.
     return np.asarray(counts.reshape(len(asked), secrets)[place[number[: len(asked)]]], dtype=np.float64)

@@ -17,9 +17,9 @@ from tacit.tables.table import Table
 if TYPE_CHECKING:
     import narwhals as nw
 
-# Rows looked at to tell what a column holds.
+# Rows read to see what a column holds.
 FIRST_LOOK = 2_000
-# A step of a number column leaves at most so many groups between its 1st and its 99th percentile.
+# A step leaves at most this many groups between the 1st and the 99th percentile of a number column.
 MOST_STEPS = 25
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CODE = re.compile(r"(?=.*\d)[0-9A-Za-z]{3,12}")
@@ -47,7 +47,7 @@ class CoarserLevel:
 
     @property
     def length(self) -> int:
-        """How many characters of a code are left."""
+        """How many characters of a code are kept."""
         return int(str(self.setting).partition(":")[2])
 
 
@@ -56,11 +56,11 @@ def coarser_levels(table: Table, columns: Sequence[str]) -> dict[str, tuple[Coar
     if not columns:
         return {}
     head = table.head(list(columns), FIRST_LOOK)
-    found = {}
+    levels = {}
     for name in columns:
         values = [value for value in head.column(name).to_pylist() if value is not None and value != ""]
-        found[name] = tuple(CoarserLevel(name, how, each) for how, each in _levels(table[name], values))
-    return found
+        levels[name] = tuple(CoarserLevel(name, how, each) for how, each in _levels(table[name], values))
+    return levels
 
 
 def _levels(column: Column, values: Sequence[Any]) -> list[tuple[Literal["steps", "date", "prefix"], Any]]:
@@ -78,15 +78,15 @@ def _levels(column: Column, values: Sequence[Any]) -> list[tuple[Literal["steps"
 
 
 def _is_code(column: Column, texts: Sequence[str]) -> bool:
-    """Letters and digits of one length; a number is a code if a zero stands in front of one."""
+    """Letters and digits, all of the same length; numbers are codes if any has a leading zero."""
     alike = len(set(map(len, texts))) == 1 and all(map(_CODE.fullmatch, texts))
     return alike and (column.kind == "text" or any(value.startswith("0") for value in texts))
 
 
 def _widths(numbers: np.ndarray[Any, np.dtype[np.float64]]) -> list[int | float]:
-    """Five or one, times a power of ten: the first that leaves few groups, and the one after it.
+    """One or five times a power of ten: the first that leaves few groups, and the one after it.
 
-    A width groups values: it is more than what lies between two of them, and no more than what lies between all.
+    A width must group values: it exceeds the smallest gap between two of them, but not the range of nearly all.
     """
     different = np.unique(numbers[np.isfinite(numbers)])
     if len(different) < 2:
@@ -102,7 +102,7 @@ def _widths(numbers: np.ndarray[Any, np.dtype[np.float64]]) -> list[int | float]
 
 
 def with_levels(table: Table, levels: Sequence[CoarserLevel], names: Sequence[str]) -> Table:
-    """The table with a further column for each level, under these names; lazily, in the engine."""
+    """The table with one more column for each level, under these names; lazily, in the engine."""
     if not levels:
         return table
     plain = [f"c{at}" for at in range(len(table.names))]

@@ -28,16 +28,16 @@ class Fitting(ABC):
 
 @dataclass(frozen=True)
 class Spelled(Fitting):
-    """A level fits the values that are spelled like it: themselves, or by the name of their bin.
+    """A level fits the values that are spelled like it: as themselves, or by the name of their bin.
 
-    Where ``blank``, a missing level may stand for anything: rows were suppressed.
+    If ``blank``, a missing level may stand for anything: rows were suppressed.
     """
 
     spelling: Callable[[Any], str | None] = level_text
     blank: bool = False
 
     def matching(self, levels: Sequence[Any], values: Sequence[Any]) -> tuple[Codes, Mask]:
-        """Kinds are the spellings of the values, what is spelled like none, and what may be anything."""
+        """The kinds: the spellings of the values, then levels spelled like none, then levels that may be anything."""
         spelled = [self.spelling(value) for value in values]
         place = {text: at for at, text in enumerate(dict.fromkeys(spelled))}
         kinds = np.zeros((len(place) + 2, len(values)), dtype=bool)

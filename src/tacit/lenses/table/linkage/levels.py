@@ -24,7 +24,7 @@ class InLevels(Fitting):
 
     def matching(self, levels: Sequence[Any], values: Sequence[Any]) -> tuple[Codes, Mask]:
         """Every level is its own kind; one that the code does not have fits nothing."""
-        # A value that the scale does not know has the atom -1, which is the one more that is in no part.
+        # A value that the scale does not know has the atom -1: the extra one at the end, which is in no part.
         atoms, none = self.scale.atoms_of(values), np.zeros(self.scale.size, dtype=bool)
         kinds = [np.append(self.parts.get(level_text(level), none), False)[atoms] for level in levels]
         return np.arange(len(levels)), np.array(kinds, dtype=bool).reshape(len(levels), len(values))

@@ -1,4 +1,4 @@
-"""The records that an adversary who links has looked at: some people to look for, and others to learn from."""
+"""The records that an adversary who links uses: some people to look for, and others to learn from."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from tacit.tables.table import Table
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Records that are looked at.
+# How many records are sampled.
 LOOKED_AT = 200_000
 
 
 @dataclass(frozen=True, eq=False)
 class RowsRead:
-    """Some rows of a table: the levels of each column, and the number of each row's level."""
+    """Some rows of a table: the levels of each column, and the code of each row's level."""
 
     levels: Mapping[str, tuple[Any, ...]]
     codes: Mapping[str, Codes]
@@ -42,7 +42,7 @@ class RowsRead:
         return np.bincount(self.codes[name], minlength=len(self.levels[name]))
 
     def beside(self, names: Sequence[str]) -> Codes:
-        """The codes of some columns, a column each."""
+        """The codes of some columns, side by side."""
         return np.column_stack([self.codes[name] for name in names])
 
     def learned(self, table: Table) -> dict[str, LearnedColumn]:
@@ -52,7 +52,7 @@ class RowsRead:
 
 @dataclass(frozen=True, eq=False)
 class LookedAt:
-    """The records looked at: who is looked for, who is learned from, their true values and their secrets."""
+    """The sampled records: who is looked for, who is learned from, their true values and their secrets."""
 
     true: RowsRead
     columns: Mapping[str, LearnedColumn]
@@ -62,7 +62,7 @@ class LookedAt:
 
     @classmethod
     def at(cls, question: TableQuestion, known: Sequence[str], people: int) -> LookedAt:
-        """Evenly spaced records of the table as it is given."""
+        """Evenly spaced records of the original table."""
         table = question.as_given()
         names = tuple(dict.fromkeys([*question.secret, *question.released, *known]))
         true = RowsRead.of(table.sample(names, LOOKED_AT))
@@ -76,16 +76,16 @@ class LookedAt:
 
     @cached_property
     def prior(self) -> Vector:
-        """P(s) among all records looked at."""
+        """P(s) among all sampled records."""
         return np.asarray(np.bincount(self.secret) / len(self.secret))
 
     def said(self, names: Sequence[str]) -> Codes:
-        """The values of every record in some columns, as they are learned from."""
+        """The values of every record in some columns, coded for learning."""
         codes = [self.columns[name].codes(self.true.levels[name])[self.true.codes[name]] for name in names]
         return np.column_stack(codes)
 
     def believed(self, names: Sequence[str], of: Codes, prior: Vector) -> Matrix:
-        """P(of | values in some columns) of everybody looked for, learned from the others."""
+        """P(of | values in some columns) for everybody who is looked for, learned from the others."""
         said = self.said(names)
         return lifts_of(said[self.looked_for], said[self.others], of[self.others], prior) * prior
 
@@ -96,6 +96,6 @@ class LookedAt:
         cells = np.bincount(column.reshape(-1) * shape[1] + self.secret, minlength=shape[0] * shape[1]) / n
         joint = cells.reshape(shape)
         expected = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0)
-        some = joint > 0
-        plug_in = float((joint[some] * np.log(joint[some] / expected[some])).sum())
+        occurs = joint > 0
+        plug_in = float((joint[occurs] * np.log(joint[occurs] / expected[occurs])).sum())
         return plug_in - (shape[0] - 1) * (shape[1] - 1) / (2 * n)

@@ -1,4 +1,4 @@
-"""Who could be found: the people who are alone in a table as it is given, and the levels that would hide them."""
+"""Who could be found: the people who are alone in the original table, and the levels that would hide them."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from tacit.lenses.table.question import TableQuestion
 from tacit.tables.grouping import group_sizes
 from tacit.tables.table import Table
 
-# The fewest people that may share a released value, where nobody said otherwise.
+# The fewest people that may share a released value, by default.
 LEAST = 10
-# Rows on which columns and levels are chosen; what they do is then counted on all.
+# Rows on which columns and levels are chosen; their effect is then counted on all rows.
 CHOOSING = 100_000
 MOST_COLUMNS = 3
 MOST_CURES = 6
-# Of more columns, no coarser levels are tried: each step would try every column again, and there are as many steps.
+# With more columns than this, no coarser levels are tried: each step tries every column, and there are as many steps.
 WIDE = 40
-# Levels cure if no more than one person in so many stays alone.
+# Levels suffice if at most one person in this many stays alone.
 ALONE_IN = 1_000
 
 Hashes = NDArray[np.uint64]
 
 
 def people_found(question: TableQuestion, known: Sequence[str] = (), *, least: int = LEAST) -> PeopleFound:
-    """Count who is alone on all released columns, on what may be known, on one column and on a few.
+    """Count who is alone in all released columns, in what may be known, in one column and in a few.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ def people_found(question: TableQuestion, known: Sequence[str] = (), *, least: i
     known : sequence of str
         Columns whose true values somebody may know. Those that are not released find nobody and are left out.
     least : int
-        Fewer people than this in a group are few.
+        A group of fewer people than this counts as small.
 
     Guarantees
     ----------
-    Every number is counted on all records of the table as it is given, in the engine. On which column, which few and
-    which levels, is chosen by looking at no more than 100,000 rows: of a larger table there may be worse ones.
+    Every number is counted on all records of the original table, in the engine. Which column, which few columns and
+    which levels are counted is chosen on at most 100,000 rows: in a larger table there may be worse ones.
     """
     table, released = question.as_given(), question.released
 
@@ -53,8 +53,8 @@ def people_found(question: TableQuestion, known: Sequence[str] = (), *, least: i
 
     sets = [found("all released columns", released)]
     cures: tuple[Cure, ...] = ()
-    told = tuple(name for name in released if name in known)
-    wanted: list[tuple[Why, tuple[str, ...]]] = [("what may be known", told)] if told else []
+    shown = tuple(name for name in released if name in known)
+    wanted: list[tuple[Why, tuple[str, ...]]] = [("what may be known", shown)] if shown else []
     if sets[0].sizes.unique:
         levels = coarser_levels(table, released) if len(released) <= WIDE else {}
         look = _Look.at(table, released, [each for ladder in levels.values() for each in ladder])
@@ -69,9 +69,9 @@ def people_found(question: TableQuestion, known: Sequence[str] = (), *, least: i
 
 @dataclass(frozen=True)
 class _Look:
-    """Some rows as random numbers: those of equal values are equal, and the sum over columns tells combinations apart.
+    """Some rows as random numbers: equal values have equal numbers, and the sum over columns tells combinations apart.
 
-    Two combinations agree by chance with a probability of 2^-64.
+    Two different combinations have the same sum with a probability of 2^-64.
     """
 
     hashes: Mapping[Any, Hashes]
@@ -90,7 +90,7 @@ class _Look:
         return cls(hashes)
 
     def together(self, keys: Sequence[str | CoarserLevel]) -> Hashes:
-        """A number for each row that tells its combination."""
+        """A number for each row that identifies its combination."""
         start = np.zeros(len(next(iter(self.hashes.values()))), np.uint64)
         return sum((self.hashes[key] for key in keys), start)
 
@@ -102,7 +102,7 @@ def _alone(hashes: Hashes) -> tuple[int, int]:
 
 
 def _worst(look: _Look, columns: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The column on which most rows are alone, and the few on which more than half are, greedily added to it."""
+    """The column in which most rows are alone, and a few, added greedily until more than half are alone in them."""
     chosen: list[str] = []
     while len(chosen) < min(MOST_COLUMNS, len(columns)):
         so_far = look.together(chosen)
@@ -133,7 +133,7 @@ def _cures(
 def _path(
     look: _Look, columns: Sequence[str], levels: Mapping[str, Sequence[CoarserLevel]]
 ) -> Iterator[dict[str, CoarserLevel]]:
-    """One column after the other made one level coarser, that first which leaves fewest alone, until hardly any is."""
+    """Make columns coarser, one level at a time, always the one that leaves fewest alone, until hardly anybody is."""
     chosen: dict[str, CoarserLevel] = {}
     ladders = {name: list(ladder) for name, ladder in levels.items() if ladder}
     now = look.together(columns)
@@ -170,5 +170,5 @@ def _headline(sets: Sequence[FoundBy], cures: Sequence[Cure]) -> str:
 
 def _listed(columns: Sequence[str]) -> str:
     *first, last = (f"'{name}'" for name in columns)
-    told = f"{', '.join(first)} and {last}" if first else last
-    return f"{'Columns' if first else 'Column'} {told}"
+    names = f"{', '.join(first)} and {last}" if first else last
+    return f"{'Columns' if first else 'Column'} {names}"

@@ -1,4 +1,4 @@
-"""Columns as somebody learns from them: values as they are, and of many numbers or dates the twentieth they are in."""
+"""Columns coded for learning: values themselves or, if there are many numbers or dates, the twentieth they are in."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 from tacit.tables.columns import Kind
 from tacit.tables.symbols import Codes, level_text
 
-# More different numbers or dates than this are learned from in so many groups.
+# With more different numbers or dates than the first, learning uses as many groups as the second says.
 MANY_VALUES, GROUPS = 50, 20
 
 
 @dataclass(frozen=True)
 class LearnedColumn:
-    """The number of a value among those that are learned from: its own, or its group's between ``edges``."""
+    """The code under which a value is learned from: its own, or that of its group between ``edges``."""
 
     kind: Kind
     place: Mapping[str | None, int]
@@ -26,7 +26,7 @@ class LearnedColumn:
 
     @classmethod
     def of(cls, levels: Sequence[Any], records: Codes, kind: Kind) -> LearnedColumn:
-        """By the levels of a column and how many records have each."""
+        """From the levels of a column and how many records have each."""
         if kind not in ("number", "time") or len(levels) <= MANY_VALUES:
             return cls(kind, {level_text(level): at for at, level in enumerate(levels)})
         placed = sorted((key, int(n)) for level, n in zip(levels, records, strict=True) if (key := _key(level, kind)))
@@ -36,7 +36,7 @@ class LearnedColumn:
         return cls(kind, {}, tuple(edges))
 
     def codes(self, levels: Sequence[Any]) -> Codes:
-        """The number of each level; -1 for one that was not learned from."""
+        """The code of each level; -1 for one that was not learned from."""
         return np.array([self._code(level) for level in levels], dtype=np.int64)
 
     def _code(self, level: Any) -> int:
@@ -47,7 +47,7 @@ class LearnedColumn:
 
 
 def _key(level: Any, kind: Kind) -> tuple[Any, ...]:
-    """What orders a number or a time, as text or not; nothing for missing and for what is none."""
+    """A sort key for a number or a time, as text or not; empty if it is missing or neither of them."""
     if level is None or level == "":
         return ()
     if kind == "time":

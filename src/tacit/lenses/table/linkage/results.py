@@ -1,4 +1,4 @@
-"""What was found about finding people: in the table as it is given, and by an adversary who links a release."""
+"""Who could be found: in the original table, and by an adversary who links a release."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Why = Literal["all released columns", "what may be known", "one column", "few co
 
 @dataclass(frozen=True)
 class FoundBy:
-    """How many people somebody finds who knows their values in ``columns``; ``why`` these columns were counted."""
+    """How many people are found by somebody who knows their values in ``columns``; ``why`` these were counted."""
 
     why: Why
     columns: tuple[str, ...]
@@ -27,7 +27,7 @@ class FoundBy:
 
 @dataclass(frozen=True)
 class Cure:
-    """Coarser levels, and how many people would still be alone on all released columns.
+    """Coarser levels, and how many people would still be alone in all released columns.
 
     ``added`` are the levels that this step adds to the one before it, as the setting ``levels`` takes them; ``levels``
     are all of them so far.
@@ -41,7 +41,7 @@ class Cure:
 
 @dataclass(frozen=True)
 class PeopleFound:
-    """Who could be found in the table as it is given, with no column cut but the secret's.
+    """Who could be found in the original table, with no column cut but the secret's.
 
     ``least`` is the size under which a group counts as small. ``cures`` go from the finest to the coarsest.
     """
@@ -59,18 +59,18 @@ class PeopleFound:
 
 @dataclass(frozen=True)
 class LinkageScore:
-    """How well an adversary does that links one file.
+    """How well an adversary who links one file does.
 
     Attributes
     ----------
     found : float
         Share of people for whom exactly one row of the file fits what is known about them.
     found_right : float or None
-        Of those, the share of whom every column of the row is true; None if nobody was found.
+        Of those, the share for whom every column of the row is true; None if nobody was found.
     candidates : float
         Rows that fit, on average.
     nobody : float
-        Share of people whom no row fits: the file says something that is not true of them.
+        Share of people whom no row fits: the file says something untrue about them.
     secret_right : float
         Share of people whose secret is guessed right.
     """
@@ -83,7 +83,7 @@ class LinkageScore:
 
     @property
     def found_rightly(self) -> float:
-        """Share of all people for whom one row fits, which is true of them."""
+        """Share of all people whom exactly one row fits that is also true of them."""
         return self.found * (self.found_right or 0.0)
 
 
@@ -95,13 +95,13 @@ class ColumnRead:
     ----------
     name : str
     knowing : float
-        Share of people of whom it is guessed right from what is known alone.
+        Share of people for whom it is guessed right from what is known alone.
     before, after : float or None, float
         The same with the original file, and with the release.
     agreed : float
-        Share of people whose candidates in the release all have one value.
+        Share of people whose candidates in the release all have the same single value.
     agreed_right : float or None
-        Of those, the share of whom it is true.
+        Of those, the share for whom it is true.
     """
 
     name: str
@@ -117,8 +117,8 @@ class LinkageFinding:
     """An adversary who knows the true values of ``known`` and has the whole file, original or released.
 
     ``knowing`` is how often the secret is guessed right from what is known alone, ``prior_guess`` from nothing.
-    ``before`` is None where the original has too many different rows to be brought here. What values say about the
-    secret was learned from ``learned_from`` other people.
+    ``before`` is None if the original has too many different rows to be loaded. What values say about the secret was
+    learned from ``learned_from`` other people.
     """
 
     known: tuple[str, ...]

@@ -1,6 +1,6 @@
 """The mechanisms: what a release does to a table. A new one is a file, and a line in ``tacit.requests.names``.
 
-A mechanism is asked for a goal, and offers a candidate: a treatment, how it was made, and what it loses.
+A mechanism is given a goal, and offers a candidate: a treatment, how it was made, and what it loses.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 Mechanism = Callable[[Counted, ReleaseGoal], Candidate]
-# A candidate is worth its chance only if it loses less than one merged set by this, as a share of the information.
+# A mixture is worth its randomness only if it loses less than one merged set by this share of the information.
 WORTH = 1e-6
 
 
@@ -47,7 +47,7 @@ def mechanism_of(name: str) -> Mechanism:
 
 
 def plan_by_goal(counted: Counted, goal: ReleaseGoal, proof: CellProof | None = None) -> Plan:
-    """The release that loses least, of those that were asked for; ``proof`` is that of cells that were proved.
+    """The release that loses least of those that were asked for; ``proof`` is that of proved cells.
 
     Raises
     ------
@@ -83,15 +83,15 @@ def _candidate(counted: Counted, goal: ReleaseGoal) -> Candidate:
 
 
 def _least_lost(counted: Counted, goal: ReleaseGoal) -> Candidate:
-    """What the mechanism offers or, where a mixture loses no less, one merged set.
+    """What the mechanism offers or, if that is a mixture that loses no less, one merged set.
 
-    Another merged set is taken, whatever it loses: it was asked for by the name of its mechanism. So are several sets:
-    they promise that nothing is drawn, and what takes the place of one set may be.
+    Another merged set is used whatever it loses, because it was asked for by the name of its mechanism. So are several
+    sets: they promise that nothing is drawn, but the replacement of one merged set may be drawn.
     """
-    one = one_set(counted, goal)
+    watchdog = one_set(counted, goal)
     if goal.mechanism == "watchdog":
-        return one
+        return watchdog
     candidate = mechanism_of(goal.mechanism)(counted, goal)
     asked_for = isinstance(candidate.treatment, Merging) or goal.mechanism == "subsets"
-    worth = asked_for or candidate.loss < one.loss - WORTH
-    return replace(candidate if worth else one, beside={**one.beside, **candidate.beside})
+    worth = asked_for or candidate.loss < watchdog.loss - WORTH
+    return replace(candidate if worth else watchdog, beside={**watchdog.beside, **candidate.beside})

@@ -1,4 +1,4 @@
-"""Cells as they are, or finer cells that are mixed; the table was written in cells before it was counted."""
+"""Plain cells, or finer cells that are mixed; the table was written in cells before it was counted."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tacit.release.treatment import Merging, Mixing
 
 
 def cells(counted: Counted, goal: ReleaseGoal) -> Candidate:
-    """Every cell as it is: nothing is merged besides, and nothing is drawn."""
+    """Every cell as it stands: nothing else is merged, and nothing is drawn."""
     made_by = {"name": "cells", "replacement": IN_CELLS, "method": "tree of cuts"}
     return Candidate(Merging(np.zeros(counted.joint.shape[1], dtype=bool), None), 0.0, made_by)
 
 
 def mixed_cells(counted: Counted, goal: ReleaseGoal) -> Candidate:
-    """Cells that are written as one of a few other cells now and then, as little as the bounds allow."""
+    """Cells that are sometimes written as one of a few others, as rarely as the bounds allow."""
     channel = climbed(counted, goal, "optimal")
     made_by = {"name": "cells+mix", "replacement": MIXTURE, "method": channel.proof}
     beside = {**one_set(counted, goal).beside, "loss_bound": channel.loss_bound}

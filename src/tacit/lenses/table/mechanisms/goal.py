@@ -55,7 +55,7 @@ class ReleaseGoal:
 
     @classmethod
     def asked(cls, bound: Bound, making: Making) -> ReleaseGoal:
-        """What was asked of the release, with what stands for all that was not said."""
+        """What was asked of the release, with defaults for everything that was not."""
         bounds = asked_bounds(bound)
         mechanism = making.mechanism or "auto"
         if mechanism == "auto":

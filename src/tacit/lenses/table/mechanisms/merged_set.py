@@ -22,7 +22,7 @@ def curve_points(curve: Funnel) -> tuple[CurvePoint, ...]:
 
 
 def affordable(curve: Funnel, *, max_loss: float) -> tuple[float, Sentence] | None:
-    """The smallest epsilon at a loss of at most ``max_loss``, and a sentence about it; None if none is finite."""
+    """The smallest epsilon with a loss of at most ``max_loss``, and a sentence about it; None if none is finite."""
     within = np.flatnonzero(np.asarray(curve.nmil) <= max_loss)
     attained = np.asarray(curve.attained)[within]
     if not len(within) or not np.isfinite(attained).any():

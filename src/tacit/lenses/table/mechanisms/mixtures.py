@@ -16,7 +16,7 @@ def several_sets(counted: Counted, goal: ReleaseGoal) -> Candidate:
 
 
 def optimal_mixture(counted: Counted, goal: ReleaseGoal) -> Candidate:
-    """Values mixed as little as epsilon allows; several merged sets are among the ways."""
+    """Values mixed as little as epsilon allows; merging several sets is one way to do it."""
     return _mixture(climbed(counted, goal, "optimal"))
 
 

@@ -23,7 +23,7 @@ from tacit.release.treatment import Merging, Mixing
 
 @dataclass(frozen=True)
 class CellProof:
-    """What a confidence in cells rests on: who chose, who proved, and what was asked of them."""
+    """What a confidence in cells rests on: which records chose, which proved, and how many questions they answered."""
 
     beta: float
     records_to_choose: int
@@ -35,7 +35,7 @@ class CellProof:
 
     @classmethod
     def of(cls, proved: ProvedCode) -> CellProof:
-        """From a proof; cells that the table itself does not allow are merged after it, and are proved with it."""
+        """From a proof; cells that the table itself does not allow are merged afterwards, and the proof covers them."""
         proof = proved.proof
         return cls(
             beta=proof.beta,
@@ -57,8 +57,8 @@ Claim = tuple[Joint, float, float]
 class Candidate:
     """A treatment that a mechanism offers, and the share of the information that it loses.
 
-    ``made_by`` says how it came about, ``beside`` what is told with whichever candidate is taken in the end. ``proof``
-    is what a confidence rests on.
+    ``made_by`` says how it came about, ``beside`` what is reported with whichever candidate is chosen in the end.
+    ``proof`` is what a confidence rests on.
     """
 
     treatment: Merging | Mixing
@@ -73,8 +73,8 @@ class Plan:
     """Rules applied to a counted table: what comes out, exactly, before a single row is written.
 
     ``output`` is the joint of secret and output, ``further`` those of the further secrets; ``attained`` is what the
-    release attains of the secret, ``mechanism`` says how the rules came about, and ``proof`` is what a confidence rests
-    on.
+    release attains for the secret, ``mechanism`` says how the rules came about, and ``proof`` is what a confidence
+    rests on.
     """
 
     rules: ReleaseRules
@@ -86,7 +86,7 @@ class Plan:
 
     @cached_property
     def attained_also(self) -> tuple[Attained, ...]:
-        """What it attains of each further secret."""
+        """What it attains for each further secret."""
         parts = self.rules.parts
         pairs = zip(self.further, self.rules.also, strict=True)
         return tuple(Attained.of(joint, each.bounds, parts) for joint, each in pairs)
@@ -119,7 +119,7 @@ def applied(counted: Counted, rules: ReleaseRules, made_by: dict[str, Any], proo
 
 
 def outputs_of(counted: Counted, rules: ReleaseRules) -> list[Joint]:
-    """The joints of each secret and the output, were the table treated by the rules."""
+    """The joints of each secret and the output if the table is treated by the rules."""
     return [
         Joint(output[:, output.sum(axis=0) > 0], secrets=joint.secrets, total=joint.total)
         for joint, output in zip((counted.joint, *counted.further), pushed(counted, rules), strict=True)
@@ -127,7 +127,7 @@ def outputs_of(counted: Counted, rules: ReleaseRules) -> list[Joint]:
 
 
 def pushed(counted: Counted, rules: ReleaseRules) -> list[Matrix]:
-    """P(s, y) of each secret; a wholly missing value and a suppressed one look the same, and are one output."""
+    """P(s, y) for each secret; a wholly missing value and a suppressed one look the same, and are one output."""
     position = counted.symbols.positions_in(rules.symbols)
     missing = np.flatnonzero(rules.symbols.all_missing)
     outputs = [rules.treatment.push(joint.matrix, position) for joint in (counted.joint, *counted.further)]
@@ -138,7 +138,7 @@ def pushed(counted: Counted, rules: ReleaseRules) -> list[Matrix]:
 
 
 def claims_of(counted: Counted, sides: tuple[float, float], also: Sequence[FurtherSecret]) -> list[Claim]:
-    """Every joint with what must hold of each of its log-lifts; ``sides`` are the bounds of the first."""
+    """Every joint with the bounds on its log-lifts; ``sides`` are those of the first."""
     further = zip(counted.further, also, strict=True)
     return [(counted.joint, *sides), *((joint, each.epsilon, each.epsilon) for joint, each in further)]
 

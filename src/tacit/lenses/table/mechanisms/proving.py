@@ -16,9 +16,9 @@ from tacit.lenses.table.tabulating import Counted
 from tacit.lift import CertifiedPartition, Matrix, certified_partition, confident, log_lift
 from tacit.release.bounds import LiftBounds
 
-# Where too few records prove what was asked, epsilons this much larger each are tried for a hint.
+# If there are too few records to prove what was asked, epsilons that grow by this factor are tried for a hint.
 STEP, LARGEST_HINT, WORTH_KEEPING, WORTH_TELLING = 1.15, 2.0, 0.1, 0.01
-# How many times as many records are tried for the number that would do.
+# How many times as many records are tried, to find the number that would be enough.
 FACTORS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000)
 
 
@@ -42,7 +42,7 @@ def proved_set(counted: Counted, goal: ReleaseGoal, confidence: float) -> Candid
 
 
 def proof_of(table: Matrix, bounds: LiftBounds, confidence: float) -> CertifiedPartition:
-    """What the records of a table prove of the people they were drawn from."""
+    """What the records of a table prove about the people they were drawn from."""
     return certified_partition(
         table,
         epsilon=bounds.epsilon,
@@ -55,14 +55,14 @@ def proof_of(table: Matrix, bounds: LiftBounds, confidence: float) -> CertifiedP
 
 
 def dealer(table: Matrix) -> np.random.Generator:
-    """Deals records to halves, always the same way for the same counts: nobody can deal again until it pleases."""
+    """Deals records into halves, always the same way for the same counts: nobody can deal again until it suits them."""
     whole = np.ascontiguousarray(table, dtype="<i8")
     seed = hashlib.sha256(repr(whole.shape).encode() + whole.tobytes()).digest()
     return np.random.default_rng(int.from_bytes(seed))
 
 
 def _too_few(counted: Counted, bounds: LiftBounds, confidence: float) -> Sentence:
-    """Why nothing was written, what these records would prove, and how many would do."""
+    """Why nothing was written, what these records would prove, and how many would be enough."""
     words = (
         "{records:,} records do not prove {epsilon} with {sure} confidence for any release that keeps a value, so "
         "nothing was written."
@@ -94,7 +94,7 @@ def _share_kept(counted: Counted, proof: CertifiedPartition) -> float:
 def enough(counted: Counted, bounds: LiftBounds, confidence: float) -> str:
     """How many records like these would keep half of what looks safe, in a sentence: an estimate, not a promise.
 
-    The records are counted several times over, and what they would prove then is what more of them might.
+    The same records are counted several times over: what they would prove then is what more of them might.
     """
     safe = ~bounds.beyond(log_lift(counted.joint)).any(axis=0)
     wanted, records = float(counted.joint.marginal[safe].sum()) / 2, int(counted.table.sum())

@@ -1,4 +1,4 @@
-"""By the rules of an earlier release."""
+"""Plan a release by the rules of an earlier one."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tacit.release.treatment import Merging, Mixing
 
 
 def plan_by_rules(counted: Counted, rules: ReleaseRules) -> Plan:
-    """What an earlier release did, and besides it what is too risky in this table."""
+    """Merge or mix what an earlier release did, and also what is too risky in this table."""
     if rules.bounds.delta > 0:
         try:
             return _by_rules(counted, rules, rules.bounds.ceiling)
         except NotCertifiedError:
-            # This batch spends more than delta where it may exceed epsilon; then it may not.
+            # If some values may exceed epsilon, this batch spends more than delta: then none may.
             pass
     return _by_rules(counted, rules, (rules.bounds.low, rules.bounds.high))
 

@@ -1,4 +1,4 @@
-"""One merged set: the watchdog, with camouflage where its set is out of bounds, or less where it may fail by delta."""
+"""One merged set: the watchdog's, with camouflage if that is out of bounds, or a smaller one if delta allows it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tacit.lenses.table.tabulating import Counted
 from tacit.lift import Mask, Region, cover_set, egamma_partition, nmil, watchdog, watchdog_bound_exact
 from tacit.release.treatment import Merging, Replacement
 
-# Values added to a merged set one by one; a set that needs more than this is merged whole, which always suffices.
+# How many values are added to a merged set one by one; if it needs more, everything is merged, which always suffices.
 MOST_STEPS = 2_000
 
 
 def one_set(counted: Counted, goal: ReleaseGoal) -> Candidate:
-    """One merged set: the watchdog's or, where that is out of bounds, with camouflage."""
+    """One merged set: the watchdog's or, if that is out of bounds, with camouflage."""
     merged, method = _strict_set(counted, goal)
     candidate = merging(counted, goal, merged, method)
     return replace(candidate, beside={"effort": goal.effort, "watchdog_nmil": candidate.loss, **candidate.beside})
 
 
 def _strict_set(counted: Counted, goal: ReleaseGoal) -> tuple[Mask, str]:
-    """The merged set of the watchdog or, where that is out of bounds, with camouflage; and how it was found."""
+    """The merged set of the watchdog or, if that is out of bounds, with camouflage; and how it was found."""
     if goal.bounds.symmetric and not goal.also:
         chosen = watchdog(counted.joint, goal.bounds.epsilon, method="auto").partition
         return np.array(chosen.merged), chosen.method
@@ -36,7 +36,7 @@ def _strict_set(counted: Counted, goal: ReleaseGoal) -> tuple[Mask, str]:
 
 
 def relaxed_set(counted: Counted, goal: ReleaseGoal) -> Candidate:
-    """The least that must be merged where the bound may fail by delta."""
+    """The least that must be merged if the bound may fail by delta."""
     bounds = goal.bounds
     if bounds.delta_kind == "egamma":
         chosen = egamma_partition(counted.joint, bounds.epsilon, bounds.delta)
@@ -49,7 +49,7 @@ def relaxed_set(counted: Counted, goal: ReleaseGoal) -> Candidate:
 
 
 def merging(counted: Counted, goal: ReleaseGoal, merged: Mask, method: str) -> Candidate:
-    """The candidate that merges a set, and with it what the risky values alone, merged, would leak."""
+    """The candidate that merges a set; also states what merging only the risky values would leak."""
     how: Replacement = goal.replacement or "resample"
     loss = nmil(counted.joint, merged)
     if how == "suppress" and merged.any():
@@ -62,10 +62,10 @@ def merging(counted: Counted, goal: ReleaseGoal, merged: Mask, method: str) -> C
 
 
 def with_missing(counted: Counted, merged: Mask, claims: Sequence[Claim]) -> Mask:
-    """The merged set with the wholly missing value, which nobody could tell from a suppressed one."""
+    """The merged set, including the wholly missing value, which nobody could tell from a suppressed one."""
     missing = counted.symbols.all_missing
     if not (missing & ~merged).any():
         return merged
-    # The set has changed under its makers' hands, so it is made to keep its bounds outright.
+    # The set is no longer the one that was chosen, so it is extended until it keeps the bounds outright.
     region = Region.of(claims)
     return cover_set(region, merged | missing | ~region.safe, most=MOST_STEPS)

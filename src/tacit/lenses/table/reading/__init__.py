@@ -1,1 +1,1 @@
-"""A release in cells, used by whoever has it: counts, means of groups, and rows to train a model on."""
+"""How anyone who has a release in cells uses it: counts, means of groups, and rows to train a model on."""

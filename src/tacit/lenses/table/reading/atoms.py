@@ -26,15 +26,15 @@ from tacit.lenses.table.reading.tails import TailMeans, tail_means
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# The day 1970-01-01, from which Arrow counts.
+# The ordinal of 1970-01-01, from which Arrow counts days.
 _EPOCH = 719_163
 
 
 @dataclass(frozen=True, eq=False)
 class AtomRanges:
-    """The first and last number of each atom, infinite where an end is open; ``whole`` numbers, or any between them.
+    """The first and last number of each atom, infinite if an end is open; ``whole`` numbers, or any between them.
 
-    No number is below ``least`` or above ``most``, as a reader may know who asks.
+    No number is below ``least`` or above ``most``, if the reader happens to know that.
     """
 
     low: Floats
@@ -45,7 +45,7 @@ class AtomRanges:
 
     @property
     def widths(self) -> Floats:
-        """How many numbers there are in each; an open one counts as its neighbour does."""
+        """How many numbers there are in each; an open one counts as much as the nearest closed one."""
         wide = self.high - self.low + self.whole
         closed = wide[np.isfinite(wide)]
         if not len(closed):
@@ -65,7 +65,7 @@ class AtomRanges:
     def tails(self, shares: Floats) -> tuple[TailMeans, TailMeans]:
         """How far below the lowest and above the highest edge numbers lie on average, if an end is open.
 
-        Numbers that are positive as far as they are told are taken to be positive.
+        If the lowest edge is not negative, no number is assumed to be.
         """
         first, last = float(self.high[0]), float(self.low[-1])
         least = max(self.least, 0.0) if first >= 0 else self.least
@@ -73,7 +73,7 @@ class AtomRanges:
         return below, tail_means(self.low[1:], shares, self.most - last)
 
     def middles(self, shares: Floats, *, thick: bool = False) -> Floats:
-        """The mean of each atom, if numbers are spread evenly between two ends and have thin (``thick``) tails."""
+        """The mean of each atom, if numbers are spread evenly between two ends and have thin (or ``thick``) tails."""
         below, above = (tail.thick if thick else tail.thin for tail in self.tails(shares))
         with np.errstate(invalid="ignore"):
             middle = (self.low + self.high) / 2
@@ -92,7 +92,7 @@ class AtomRanges:
 
 
 def ranges_of(scale: Scale) -> AtomRanges | None:
-    """The ranges of a scale of numbers, or of dates in days (hours, where it has them); None of others."""
+    """The ranges of a scale of numbers, or of dates in days (in hours, if it has them); None for other scales."""
     if isinstance(scale, NumberScale):
         edges = np.array(scale.edges)
         low = np.concatenate([[-np.inf if scale.least is None else scale.least], edges])
@@ -119,7 +119,7 @@ def atom_names(scale: Scale) -> tuple[str, ...]:
 
 
 def filled_in(scale: Scale, atoms: Ints, shares: Floats, rng: np.random.Generator) -> pa.Array:
-    """A value for each row's atom: itself where it is one, drawn where it is a range, else what the release says."""
+    """A value for each row's atom: the value itself, a draw from its range, or else what the release says."""
     import pyarrow as pa
 
     ranges = ranges_of(scale)
@@ -138,13 +138,13 @@ def filled_in(scale: Scale, atoms: Ints, shares: Floats, rng: np.random.Generato
 
 
 def _values(scale: Scale) -> Sequence[Any]:
-    """What stands for each atom of a scale without ranges; nothing where nothing is told."""
+    """What stands for each atom of a scale without ranges; None if nothing is told."""
     if isinstance(scale, WholeScale):
         return [None]
     if not isinstance(scale, ListedScale) or isinstance(scale, PrefixScale):
-        told: list[Any] = list(atom_names(scale)[: scale.present])
+        values: list[Any] = list(atom_names(scale)[: scale.present])
     else:
-        told = list(scale.symbols.levels[0][: len(scale.values)])
+        values = list(scale.symbols.levels[0][: len(scale.values)])
         others = isinstance(scale, CategoryScale) and scale.has_others
-        told = [*map(str, told), OTHER] if others else told
-    return [*told, *([None] if scale.has_missing else [])]
+        values = [*map(str, values), OTHER] if others else values
+    return [*values, *([None] if scale.has_missing else [])]

@@ -20,18 +20,18 @@ from tacit.lenses.table.reading.shares import Floats, shares_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# A first model adds the parts of at most so many groups of a column's atoms.
+# A first model has terms for at most this many groups of a column's atoms.
 _GROUPS = 20
-# How many records a value has is estimated where at least this share of them say it. What was put together was put
-# together for a reason, often because it is rare: sharing it out does not tell how rare.
+# How many records have a value is estimated only if at least this share of them state it. Values that were put together
+# were put together for a reason, often because they are rare: dividing them evenly does not show how rare.
 SAID = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class ReadColumn:
-    """The levels of a released column: ``parts`` (levels x atoms) of each, ``level`` of each row.
+    """The levels of a released column: the ``parts`` (levels x atoms) of each, and the ``level`` of each row.
 
-    ``numbers`` are those that stand for the levels, where the release writes numbers (NaN is missing).
+    ``numbers`` are those that stand for the levels, if the release writes numbers (NaN is missing).
     """
 
     scale: AnyScale
@@ -42,11 +42,11 @@ class ReadColumn:
     @classmethod
     def of(cls, scale: AnyScale, meant: Mapping[str | float | None, Mask], told: pa.ChunkedArray) -> ReadColumn:
         """An Arrow column of a release, by what its code says about the levels."""
-        found = told.combine_chunks().dictionary_encode()
+        encoded = told.combine_chunks().dictionary_encode()
         numeric = not any(isinstance(level, str) for level in meant)
         place = {level: at for at, level in enumerate(meant)}
-        seen = [place.get(_as_told(value, numeric=numeric), -1) for value in [*found.dictionary.to_pylist(), None]]
-        level = np.array(seen)[np.asarray(found.indices.fill_null(len(seen) - 1), dtype=np.int64)]
+        seen = [place.get(_as_told(value, numeric=numeric), -1) for value in [*encoded.dictionary.to_pylist(), None]]
+        level = np.array(seen)[np.asarray(encoded.indices.fill_null(len(seen) - 1), dtype=np.int64)]
         if (level < 0).any():
             raise SourceError(f"column '{scale.column}' of the release has a value that its levels.json does not list")
         numbers = np.array([np.nan if each is None else each for each in meant], dtype=np.float64) if numeric else None
@@ -59,7 +59,7 @@ class ReadColumn:
 
     @property
     def surely(self) -> Floats:
-        """The rows that say each atom and no other."""
+        """The rows that state each atom and no other."""
         return np.asarray(self.records @ (self.parts & (self.parts.sum(axis=1) == 1)[:, None]))
 
     @cached_property
@@ -69,12 +69,12 @@ class ReadColumn:
 
     @cached_property
     def ranges(self) -> AtomRanges | None:
-        """The numbers or days of each atom; None where it is of neither."""
+        """The numbers or days of each atom; None if the column holds neither."""
         return ranges_of(self.scale)
 
     @cached_property
     def shares(self) -> Floats:
-        """How often each atom occurs, as far as the release tells; wide ranges are likelier as far as it does not."""
+        """How often each atom occurs, as far as the release tells; where it does not, wide ranges are likelier."""
         start = np.ones(self.scale.size)
         if self.ranges is not None:
             start[: self.scale.present] = self.ranges.widths
@@ -83,7 +83,7 @@ class ReadColumn:
 
     @cached_property
     def shares_without_widths(self) -> Floats:
-        """The same, if a wide range is no likelier than a narrow one: what is told leaves that open."""
+        """The same, if a wide range is no likelier than a narrow one: the release leaves that open."""
         return self._shares(np.ones(self.scale.size))
 
     def _shares(self, start: Floats) -> Floats:
@@ -92,7 +92,7 @@ class ReadColumn:
 
     @cached_property
     def chances(self) -> Floats:
-        """How likely each atom is by each level (levels x atoms)."""
+        """How likely each atom is given each level (levels x atoms)."""
         likely = self.parts * np.maximum(self.shares, 1e-12)
         return np.asarray(likely / likely.sum(axis=1, keepdims=True))
 
@@ -106,7 +106,7 @@ class ReadColumn:
         return atom
 
     def filled_in(self, atoms: Ints, rng: np.random.Generator) -> pa.Array:
-        """A value for each row by its atom; a number that stands for a level stays."""
+        """A value for each row by its atom; a number that stands for a level is kept."""
         import pyarrow as pa
 
         if self.numbers is not None:
@@ -115,7 +115,7 @@ class ReadColumn:
 
     @cached_property
     def groups(self) -> Ints:
-        """The group of each atom for a model that adds parts: about as many records in each."""
+        """The group of each atom for an additive model, with about equally many records in each."""
         if self.scale.size <= _GROUPS:
             return np.arange(self.scale.size)
         middle = np.cumsum(self.shares) - self.shares / 2
@@ -123,7 +123,7 @@ class ReadColumn:
 
 
 def _as_told(value: Any, *, numeric: bool) -> Any:
-    """A released value as its code has it: text, or a number that a CSV may hold as text."""
+    """A released value as it stands in its code: text, or a number that a CSV file may hold as text."""
     if not numeric or value is None:
         return value
     number = number_of(value)

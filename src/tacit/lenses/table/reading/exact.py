@@ -1,4 +1,4 @@
-"""Columns of a release that are told exactly, as the values they are: true and not "true", 7 and not "7"."""
+"""Give columns of a release that are told exactly their own type: true and not "true", 7 and not "7"."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
 
 def exactly(data: pa.Table, code: CellCode) -> pa.Table:
-    """The released data with those columns typed of which every row tells one value, or that it is missing.
+    """The released data; columns in which every row states a single value, or that it is missing, get their own type.
 
     Guarantees
     ----------
-    Nothing is said that the text did not say; a column with one range, group or "any" in it stays text.
+    Nothing is said that the text did not say; a column with a single range, group or "any" in it stays text.
     """
     import pyarrow as pa
 
     for at, name in enumerate(code.columns):
         meant = {} if name in code.numbers else code.meant(at)
         values = _single_values(code.scales[at])
-        told = {level: values[int(np.flatnonzero(part)[0])] for level, part in meant.items() if part.sum() == 1}
-        if not meant or len(told) < len(meant) or any(value is _UNTOLD for value in told.values()):
+        single = {level: values[int(np.flatnonzero(part)[0])] for level, part in meant.items() if part.sum() == 1}
+        if not meant or len(single) < len(meant) or any(value is _UNTOLD for value in single.values()):
             continue
-        found = data.column(name).combine_chunks().dictionary_encode()
-        if set(found.dictionary.to_pylist()) <= set(told):
-            typed = pa.array([told[level] for level in found.dictionary.to_pylist()])
-            data = data.set_column(data.column_names.index(name), name, typed.take(found.indices))
+        encoded = data.column(name).combine_chunks().dictionary_encode()
+        if set(encoded.dictionary.to_pylist()) <= set(single):
+            typed = pa.array([single[level] for level in encoded.dictionary.to_pylist()])
+            data = data.set_column(data.column_names.index(name), name, typed.take(encoded.indices))
     return data
 
 
@@ -43,7 +43,7 @@ _UNTOLD: Any = object()
 
 
 def _single_values(scale: Scale) -> list[Any]:
-    """The value that each atom is, where it is one; missing is None."""
+    """The value of each atom, if it is a single one; missing is None."""
     absent = [None] if scale.has_missing else []
     ranges = ranges_of(scale) if scale.kind == "numbers" else None  # type: ignore[attr-defined]
     if ranges is not None and ranges.whole:

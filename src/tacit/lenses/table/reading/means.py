@@ -1,4 +1,4 @@
-"""Means of one column over the values of another: estimates where the release supports them, and what is certain."""
+"""Means of one column for each value of another: estimates where the release supports them, and what is certain."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tacit.lenses.table.reading.atoms import AtomRanges
 from tacit.lenses.table.reading.columns import SAID, ReadColumn
 from tacit.lenses.table.reading.shares import Floats, pair_shares, smallest_mean
 
-# Readings of a release that are as good as each other may differ by so much of a mean, and of the spread of numbers.
+# Equally good readings of a release may differ by this share of a mean, and by this share of the spread of numbers.
 _OF_MEAN, _OF_SPREAD = 0.1, 0.25
-# Beyond an open end there may be so many times as many records as the release makes likely.
+# Beyond an open end there may be this many times as many records as the release makes likely.
 _TIMES_BEYOND = 3.0
-# A share of the records that is none, up to rounding.
+# A share of the records that is zero, up to rounding.
 _NOTHING = 1e-9
 
 
@@ -22,9 +22,9 @@ _NOTHING = 1e-9
 class GroupMean:
     """The mean of a column over the records that have a value of another, or lie in a range of it.
 
-    ``records`` and ``mean`` are estimates, or None where the release supports none. ``told`` is the share of the
-    records whose row says the group and no other. The true mean is between ``at_least`` and ``at_most``: that is
-    certain, and infinite where the release leaves an end open.
+    ``records`` and ``mean`` are estimates, or None if the release supports none. ``told`` is the share of the group's
+    records whose row states the group and no other. The true mean lies between ``at_least`` and ``at_most``: that is
+    certain, but they are infinite where the release leaves an end open.
     """
 
     name: str
@@ -38,8 +38,8 @@ class GroupMean:
 def group_means(numbers: ReadColumn, ranges: AtomRanges, groups: ReadColumn) -> tuple[GroupMean, ...]:
     """The mean of a column of numbers, which lie in ``ranges``, for each atom of another.
 
-    There is none of a group that less than half of its records say (they are no fair sample of it), and none where a
-    reading of the release that is as good has another.
+    There is no mean for a group that less than half of its records state (they are not a fair sample of it), nor if an
+    equally good reading of the release gives a different one.
 
     Guarantees
     ----------
@@ -73,15 +73,15 @@ def group_means(numbers: ReadColumn, ranges: AtomRanges, groups: ReadColumn) -> 
 
 
 def _joint(groups: ReadColumn, numbers: ReadColumn, pairs: Floats, shares: Floats) -> Floats:
-    """The share of each group together with each range, worked out from what the release says of both."""
+    """The share of each group together with each range, worked out from what the release says about both."""
     start = np.outer(np.maximum(groups.shares, 1e-12), np.maximum(shares, 1e-12))
     return pair_shares(groups.parts.astype(np.float64), numbers.parts.astype(np.float64), pairs, start)
 
 
 def _with_more_beyond(numbers: ReadColumn, ranges: AtomRanges, joint: Floats, means: Floats) -> Floats:
-    """The means if tails are thick and, where nobody knows how far they go, more records are in them.
+    """The means if tails are thick and, where nobody knows how far they go, hold more records.
 
-    Large numbers are often what a release hides, so that it says them less often than they are.
+    Large numbers are often what a release hides, so it states them less often than they occur.
     """
     shares, here = numbers.shares[: numbers.scale.present], joint.shape[1]
     middles = ranges.middles(shares, thick=True)
@@ -98,7 +98,7 @@ def _with_more_beyond(numbers: ReadColumn, ranges: AtomRanges, joint: Floats, me
 
 
 def _allowed(numbers: ReadColumn, ranges: AtomRanges, means: Floats) -> Floats:
-    """How far readings of a mean may differ: by a tenth of it, or of all numbers, and by a quarter of their spread."""
+    """How far readings of a mean may differ: a tenth of it or of the mean size, and at most a quarter of the spread."""
     shares = numbers.shares[: numbers.scale.present]
     middles = ranges.middles(shares)
     size, mean = np.average(np.abs(middles), weights=shares), np.average(middles, weights=shares)
@@ -107,7 +107,7 @@ def _allowed(numbers: ReadColumn, ranges: AtomRanges, means: Floats) -> Floats:
 
 
 def _means(joint: Floats, middles: Floats) -> Floats:
-    """The mean of each group; what no record has counts for nothing, even if it is infinite."""
+    """The mean of each group; what no record has does not count, even if it is infinite."""
     return _divided(np.where(joint > _NOTHING, joint * middles, 0.0).sum(axis=1), joint.sum(axis=1))
 
 

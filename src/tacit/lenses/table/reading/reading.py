@@ -1,4 +1,4 @@
-"""``read``: use a release in cells as it is meant, without the original."""
+"""``read``: use a release in cells as intended, without the original."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 class ValueCount:
     """How many records of the original have a value of a column, or lie in a range of it.
 
-    ``records`` is an estimate, or None where the release supports none. ``at_least`` rows of the release say it,
-    ``at_most`` may mean it: that is certain.
+    ``records`` is an estimate, or None if the release supports none. ``at_least`` rows of the release state the value,
+    ``at_most`` rows may mean it: that is certain.
     """
 
     name: str
@@ -47,16 +47,16 @@ class ValueCount:
 
 @dataclass(frozen=True, eq=False)
 class FilledRows:
-    """Rows to train a model on: each of the release several times, filled in with values that it allows.
+    """Rows to train a model on: each row of the release several times, filled in with values that it allows.
 
     Attributes
     ----------
     frame : frame
         The values, as the kind of frame that ``ProtectResult.frame`` gives.
     weight : array of float
-        How much each row counts; the rows of a record count as one.
+        How much each row counts; the rows of a record together count as one.
     record : array of int
-        The row of the release that each was made of: the groups of a cross-validation.
+        The row of the release from which each was made: the groups for a cross-validation.
     """
 
     frame: Any
@@ -68,9 +68,9 @@ class FilledRows:
 class CellReading:
     """A release in cells, to be counted, averaged and trained on.
 
-    A row that says "A or B", "30 to 39" or "any" is shared out over the values that it allows, by how often they occur
-    in the whole release. What is certain is told beside each estimate. Columns that are no cells, such as a secret that
-    was kept, are as they are.
+    A row that says "A or B", "30 to 39" or "any" is divided among the values that it allows, by how often they occur in
+    the whole release. Each estimate comes with what is certain. Columns that are not in cells, such as a secret that
+    was kept, are left unchanged.
     """
 
     columns: Mapping[str, ReadColumn]
@@ -79,31 +79,31 @@ class CellReading:
     framed: Callable[[Any], Any] = field(default=in_arrow, repr=False)
 
     def __repr__(self) -> str:
-        told = listed([name for name, column in self.columns.items() if len(column.parts) > 1], limit=6) or "nothing"
-        return f"<CellReading: {self.data.num_rows:,} records that tell {told}; counts, means and filled use it>"
+        names = listed([name for name, column in self.columns.items() if len(column.parts) > 1], limit=6) or "nothing"
+        return f"<CellReading: {self.data.num_rows:,} records that tell {names}; counts, means and filled use it>"
 
     @cached_property
     def cell(self) -> Ints:
         """The number of each row's cell: rows that read alike.
 
-        They are no groups for a cross-validation. A cell that was left out is missing among its neighbours, which say
-        the opposite: a coin seems predictable, the wrong way round. The groups are ``FilledRows.record``.
+        Do not use cells as the groups of a cross-validation. Without a cell, the remaining records say the opposite of
+        it: even a coin toss seems predictable, the wrong way round. Use ``FilledRows.record``.
         """
         return in_order(np.column_stack([column.level for column in self.columns.values()]))[1]
 
     def counts(self, column: str) -> tuple[ValueCount, ...]:
         """How many records have each value of a column, or lie in each of its finest ranges.
 
-        There is no estimate where less than half of what it would be says the value: the rest was generalised because
-        of what it is, often because it is rare, and only the bounds tell about it.
+        There is no estimate if the rows that state the value are fewer than half of it: the others were generalised
+        because of what they are, often because they are rare, and only the bounds say how many there are.
 
         Guarantees
         ----------
-        The number in the original lies between ``at_least`` and ``at_most``; an estimate is at most twice as large.
+        The number in the original lies between ``at_least`` and ``at_most``; an estimate is at most twice ``at_least``.
         """
         read = self._column(column)
         maybe = read.records @ read.parts
-        # What is certain is known to the estimate, too.
+        # An estimate must not contradict what is certain.
         records = np.clip(read.shares * len(read.level), read.surely, maybe)
         return tuple(
             ValueCount(
@@ -120,10 +120,10 @@ class CellReading:
     ) -> tuple[GroupMean, ...]:
         """The mean of a column of numbers for each value, or finest range, of another; without ``by``, of all records.
 
-        How the two go together is worked out from what the release says of both; numbers are taken to be spread evenly
-        within a range, and to thin out beyond an open end. If you know how far they can go, as nobody is older than
-        120, say so: ``between=(0, 120)``. There is no estimate of a mean that hangs on how numbers thin out, or of a
-        group that less than half of its records say. What is missing has no part in it.
+        How the two go together is worked out from what the release says about both; numbers are assumed to be spread
+        evenly within a range, and to thin out beyond an open end. If you know how far they can go (nobody is older than
+        120), say so: ``between=(0, 120)``. There is no estimate of a mean that depends on how numbers thin out, or for
+        a group that less than half of its records state. Missing numbers are left out.
 
         Guarantees
         ----------
@@ -137,15 +137,15 @@ class CellReading:
         return group_means(numbers, ranges, groups)
 
     def filled(self, use: str | None = None, *, times: int = 3, random_state: int | None = None) -> FilledRows:
-        """Rows to train a model on, each record ``times`` over; with ``use``, those count more that fit it.
+        """Rows to train a model on, each record ``times`` over; with ``use``, rows that fit it better count more.
 
-        Of each row values are drawn that it allows, column by column, by how often they occur. A first model, in which
-        every value adds its part, says how well they fit the row's value of ``use``, the column to be predicted; that
-        is what the row counts. Dates are dates, codes stay as they are told, and what is not told at all is missing.
+        For each row, values that it allows are drawn column by column, by how often they occur. A first, additive model
+        says how well they fit the row's value of ``use``, the column to be predicted, and that is the row's weight.
+        Dates are dates, codes stay as they are told, and what is not told at all is missing.
 
-        To cross-validate, fill in without ``use``, and keep the rows of a record together (``groups=rows.record``): to
-        the weights the first model has seen all records. Even so the score is a little too good, for what was drawn
-        depends on the cells, which depend on what is predicted. Go by the report's score, or by records as they were.
+        To cross-validate, fill in without ``use``, because the model behind the weights has seen all records; and keep
+        the rows of a record together (``groups=rows.record``). Even so the score is a little too good, because what is
+        drawn depends on the cells, and these on what is predicted. Trust the report's score, or original records.
         """
         import pyarrow as pa
 
@@ -154,7 +154,7 @@ class CellReading:
         if use is not None and len(self._column(use).parts) < 2:
             words = (
                 f"column '{use}' is not told at all in this release, so nothing can be learned about it; ask its owner "
-                "for  "
+                "for "
             )
             raise ArgumentError(f"{words}one that keeps it, or predict another: {self!r}")
         rng, n = np.random.default_rng(random_state), self.data.num_rows
@@ -163,12 +163,12 @@ class CellReading:
         for _ in range(times):
             atoms = {name: column.drawn(rng) for name, column in self.columns.items()}
             if fits is not None and use is not None:
-                # One value of what is to be predicted for all rows of a record.
+                # All rows of a record get the same value of the column to be predicted.
                 atoms[use] = fits.wanted
                 weights.append(fits.weight(atoms))
-            told = {name: self.columns[name].filled_in(atoms[name], rng) for name in self.columns}
+            drawn = {name: self.columns[name].filled_in(atoms[name], rng) for name in self.columns}
             names = self.data.column_names
-            made.append(pa.table({name: told.get(name, self.data.column(name)) for name in names}))
+            made.append(pa.table({name: drawn.get(name, self.data.column(name)) for name in names}))
         weight = np.array(weights) if weights else np.ones((times, n))
         filled = pa.concat_tables(made, promote_options="permissive")
         return FilledRows(self.framed(filled), (weight / weight.sum(axis=0)).ravel(), np.tile(np.arange(n), times))
@@ -186,13 +186,13 @@ class CellReading:
 def read(release: AnyPath | ReleasedTable, *, engine: str = "duckdb") -> CellReading:
     """A release in cells as its reader should use it: ``read("release").means("cost", by="ward")``.
 
-    Do not group a release by a column of cells: the rows that say "Oncology" are no fair sample of it, for elsewhere it
-    says "Oncology or Dermatology", or "any".
+    Do not group a release by a column of cells: the rows that say "Oncology" are not a fair sample of its patients, as
+    others say "Oncology or Dermatology", or "any".
 
     Parameters
     ----------
     release : path or ProtectResult
-        The directory that ``protect`` wrote; nothing in ``private/`` is looked at.
+        The directory that ``protect`` wrote; nothing in ``private/`` is read.
     engine : str
         As in ``audit``.
 

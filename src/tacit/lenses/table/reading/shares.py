@@ -1,6 +1,6 @@
-"""How often each atom of a column occurs, or of two columns together, worked out from parts of them.
+"""How often each atom of a column, or each pair of atoms of two columns, occurs, worked out from parts of them.
 
-Every part is shared out over its atoms by the shares so far, and they are counted again (expectation maximisation).
+Every part is divided among its atoms by the shares so far, and these are counted again (expectation maximisation).
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _ROUNDS = 100
-# Neighbouring ranges are evened out a little in every round: without, what is not told becomes ever more uneven.
+# Neighbouring ranges are evened out a little in every round: otherwise, what is not told becomes ever more uneven.
 _EVENED = 0.1
 
 
 def shares_of(parts: Floats, records: Floats, start: Floats, *, even: int = 0) -> Floats:
-    """The share of each atom; ``parts`` (parts x atoms) is 1 where a part has it, ``records`` are those of each part.
+    """The share of each atom; ``parts`` (parts x atoms) is 1 if a part has it, ``records`` are those of each part.
 
-    ``start`` is how likely the atoms are as far as nothing is told. Of the first ``even`` atoms neighbours are about as
-    likely for their start (after Silverman's smoothed expectation maximisation).
+    ``start`` is how likely the atoms are if nothing is told. Among the first ``even`` atoms, neighbours are made about
+    equally likely, relative to their start (after Silverman's smoothed expectation maximisation).
     """
     start = start / start.sum()
     shares = start
@@ -32,13 +32,13 @@ def shares_of(parts: Floats, records: Floats, start: Floats, *, even: int = 0) -
 
 
 def _even_out(shares: Floats, start: Floats, at: Ints) -> None:
-    """Each of these atoms and the next pool a little, and part it by their start: what one value has, most stays."""
+    """Each of these atoms and the next pool a little and divide it by their start; most of a share stays in place."""
     together = _EVENED * (shares[at] + shares[at + 1]) / (start[at] + start[at + 1])
     shares[at], shares[at + 1] = ((1 - _EVENED) * shares[each] + together * start[each] for each in (at, at + 1))
 
 
 def pair_shares(first: Floats, second: Floats, records: Floats, start: Floats) -> Floats:
-    """The share of each atom of one column together with each of another; ``records`` are those of two parts."""
+    """The share of each pair of atoms of two columns; ``records`` are those of each pair of parts."""
     shares = start / start.sum()
     for _ in range(_ROUNDS):
         shares = shares * (first.T @ _ratio(records, first @ shares @ second.T) @ second) / records.sum()
@@ -50,16 +50,16 @@ def _ratio(records: Floats, mass: Floats) -> Floats:
 
 
 def smallest_mean(surely: Floats, maybe: Floats) -> float:
-    """The smallest mean of all numbers in ``surely`` and any of those in ``maybe``; NaN where there are none.
+    """The smallest mean of all numbers in ``surely`` and any of those in ``maybe``; NaN if there are none.
 
     Guarantees
     ----------
-    No choice of ``maybe`` has a smaller mean: a number is taken in as long as it is below the mean of those before.
+    No choice from ``maybe`` has a smaller mean: the smallest are added for as long as they lower the mean.
     """
-    taken = np.sort(maybe)
+    ordered = np.sort(maybe)
     if not len(surely):
-        return float(taken[0]) if len(taken) else float("nan")
-    if np.isneginf(surely).any() or (len(taken) and np.isneginf(taken[0])):
+        return float(ordered[0]) if len(ordered) else float("nan")
+    if np.isneginf(surely).any() or (len(ordered) and np.isneginf(ordered[0])):
         return float("-inf")
-    sums = surely.sum() + np.concatenate([[0.0], np.cumsum(taken)])
-    return float((sums / (len(surely) + np.arange(len(taken) + 1))).min())
+    sums = surely.sum() + np.concatenate([[0.0], np.cumsum(ordered)])
+    return float((sums / (len(surely) + np.arange(len(ordered) + 1))).min())

@@ -1,6 +1,6 @@
-"""How far numbers lie beyond an open end ("80 and over"), by how they thin out before it: fast, or slowly.
+"""How far numbers lie beyond an open end ("80 and over"), judged by how they thin out before it: fast, or slowly.
 
-Nothing is told beyond an open end. Two tails that fit what is told before it say how far an estimate is to be trusted.
+Nothing is told beyond an open end. Two tails that fit what is told before it show how far an estimate can be trusted.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import numpy as np
 
 from tacit.lenses.table.reading.shares import Floats
 
-# A tail is fitted from where so many times as many numbers lie beyond: nearer, one odd step would decide it.
+# A tail is fitted from where this many times as many numbers lie beyond: nearer, a single odd step would decide it.
 _TIMES = 3.0
-# A thin tail is not further out than so many times the steps that it is fitted on.
+# A thin tail reaches at most this many times as far as the steps that it is fitted on.
 _FURTHEST = 10.0
 
 
@@ -29,8 +29,8 @@ def tail_means(edges: Floats, shares: Floats, room: float) -> TailMeans:
     """The tails beyond the last of rising edges; ``shares`` are those of the atoms below, between and beyond them.
 
     ``room`` is how far numbers may go beyond it: if that is known, a thick tail is spread evenly over it. If it is
-    infinite, it falls as a power of the number (Pareto's law, as incomes do) through the same two edges through which a
-    thin one falls exponentially; it may have no mean, which is then infinite.
+    infinite, a thick tail falls as a power of the number (Pareto's law, as incomes do), through the same two edges
+    through which a thin one falls exponentially; it may have no mean, which is then infinite.
     """
     if not len(edges) or shares[-1] <= 0:
         return TailMeans(0.0, 0.0)

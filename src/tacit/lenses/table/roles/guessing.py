@@ -1,4 +1,4 @@
-"""Guess what each column is: by its name, its values, and the levels that are found in it. Every guess has a reason."""
+"""Guess what each column is, by its name, its values, and the levels found in it. Every guess has a reason."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ from tacit.tables.writing import suffix_for
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Rows looked at: a guess is no better for more.
+# Rows read: more would not make a guess better.
 LOOKED_AT = 50_000
-# A value is shown as an example if so many records have it.
+# A value is shown as an example if at least this many records have it.
 SHARED = 10
 EXAMPLES = 3
-# Numbers with no more different values than this are taken for codes.
+# Numbers with at most this many different values are taken to be codes.
 FEW_NUMBERS = 10
-# So large a share of different values tells nearly every row apart; with the name of an identifier half is enough.
+# With this share of different values, nearly every row can be told apart; if the name says identifier, half is enough.
 NEARLY_ALL, HALF = 0.95, 0.5
-# Texts of so many words on average are written, not chosen.
+# Texts with this many words on average were written, not chosen from a list.
 WORDS = 4
 _ILLNESS_CODE = re.compile(r"[A-TV-Z][0-9][0-9AB](\.?[0-9A-TV-Z]{1,4})?")
 # A number with the sign of a currency, or with a comma or point before its last digits.
@@ -56,8 +56,8 @@ def guessed_columns(
 
     Guarantees
     ----------
-    No more than 50,000 rows are looked at. A likely secret is guessed from the name, or from values that look like
-    codes of illnesses, and the reason says which. No value of fewer than ten records is in the result.
+    At most 50,000 rows are read. A likely secret is guessed from the name, or from values that look like codes of
+    illnesses, and the reason says which. No value that fewer than ten records have is in the result.
     """
     progress("looking at the columns", None)
     table = source if isinstance(source, Table) else open_table(source, engine=engine, memory=memory)
@@ -98,19 +98,19 @@ def _result(table: Table, columns: Sequence[GuessedColumn], *, records: int, loo
 
 
 def _urgency(column: GuessedColumn) -> int:
-    """Where a likely secret stands among the kinds of secrets; one by its values alone comes last."""
+    """The rank of a likely secret among the kinds of secrets; one recognised only by its values comes last."""
     kind = secret_in(column.name)
     return len(SECRET_KINDS) if kind is None else SECRET_KINDS.index(kind)
 
 
 def _sampled(table: Table, sample: pa.Table) -> Table:
-    """The rows that are looked at as a table, whose columns are of the kinds that they had in the whole."""
+    """The sampled rows as a table, whose columns keep the kinds they have in the whole table."""
     opened = open_table(sample)
     return replace(opened, columns=tuple(replace(each, kind=table[each.name].kind) for each in opened.columns))
 
 
 def _scales(table: Table) -> dict[str, Scale]:
-    """What each column may be told as; nothing of one whose values have no levels."""
+    """The levels at which each column may be told; columns whose values have none are left out."""
     try:
         return {scale.column: scale for scale in find_scales(table, table.names)}
     except DataError:
@@ -145,12 +145,12 @@ class _Seen:
 
     @property
     def apart(self) -> float:
-        """Different values over rows that have one."""
+        """Different values per row that has one."""
         return len(self.values) / max(self.present, 1)
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The values, where they are texts and neither numbers nor dates."""
+        """The values that are texts, unless the column holds numbers or dates."""
         if isinstance(self.scale, NumberScale | DateScale):
             return ()
         return tuple(value for value in self.values if isinstance(value, str))
@@ -176,7 +176,7 @@ def _guess(seen: _Seen) -> GuessedColumn:
 
 
 def _kind(seen: _Seen) -> tuple[ColumnKind, str]:
-    """What the values are, and how that was seen."""
+    """What the values are, and what shows it."""
     many, scale = seen.present > SHARED, seen.scale
     personal = personal_in(seen.name)
     if personal is not None and seen.values:
@@ -210,7 +210,7 @@ def _words(texts: Sequence[str]) -> float:
 
 
 def _are_illnesses(texts: Sequence[str]) -> bool:
-    """Whether nearly all of several texts are written like codes of the ICD."""
+    """Whether there are several texts, nearly all written like ICD codes."""
     return len(texts) >= 5 and _nearly_all(_ILLNESS_CODE, texts)
 
 

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-# What a column is named like, and the words that say so. What is worst to give away comes first.
+# What a column is named like, and the words that show it. What is worst to give away comes first.
 _SECRETS: Mapping[str, str] = {
     "an illness": """
         illness disease diagnosis diagnoses icd symptom hiv aids cancer tumour tumor diabetes depression disability
@@ -46,8 +46,8 @@ _IDENTIFIERS = """
     nom prenom identifiant courriel matricule rue
     nombre apellido apellidos identificador correo telefono dni nif nie pasaporte matricula calle direccion"""
 PERSONS_NUMBER = "a person's number"
-# What one person has, whatever the values are. Such a word counts if all others of the name go with it: a "file name"
-# and "email opened" tell nobody's.
+# What belongs to one person, whatever the values are. Such a word counts only if all other words of the column's name
+# go with it: "file name" and "email opened" are nobody's.
 _PERSONAL: Mapping[str, str] = {
     "a person's name": """
         name names surname forename firstname lastname middlename fullname fname lname nickname username
@@ -72,7 +72,7 @@ _PERSONS = """
     personne salarie employe eleve medecin juge temoin victime beneficiaire locataire
     paciente cliente persona empleado alumno medico madre padre juez testigo victima beneficiario inquilino"""
 _NUMBERS = "id number no nr num nummer numero identifier kennung identifiant identificador"
-# What may stand beside them.
+# Words that go with them.
 _FILLERS = """
     e s of the child parent and und et y de du des der del la le el l d first last middle full family given maiden
     birth legal preferred private privat home work mobile cell emergency primary secondary main billing shipping
@@ -84,7 +84,7 @@ _NEIGHBOURS = """
     nationalitaet aufnahme entlassung
     sexe genre naissance matrimonial metier enfants nationalite entree sortie
     edad sexo genero nacimiento civil ocupacion profesion hijos nacionalidad alta"""
-# German words are joined, and words of all languages bent: so long a word may also begin or end one of a name.
+# German joins words, and all languages inflect them: a word at least this long may also begin or end a word of a name.
 _LONG = 5
 
 
@@ -116,12 +116,12 @@ def is_identifier(name: str) -> bool:
 
 
 def personal_in(name: str) -> str | None:
-    """What a column is named like that one person has, such as "a person's name"; None if like nothing of the kind."""
+    """What belongs to one person that a column is named like, such as "a person's name"; None if there is nothing."""
     joined, parts = "".join(_parts(name)), frozenset(_parts(name))
     alone = parts <= _BESIDE
-    found = (what for what, words in _OF_PERSONAL.items() if joined in words or (alone and words & parts))
+    kinds = (what for what, words in _OF_PERSONAL.items() if joined in words or (alone and words & parts))
     numbered = alone and _OF_PERSONS & parts and _OF_NUMBERS & parts
-    return next(found, PERSONS_NUMBER if numbered else None)
+    return next(kinds, PERSONS_NUMBER if numbered else None)
 
 
 def is_known_to_neighbours(name: str) -> bool:
@@ -138,7 +138,7 @@ def _has(name: str, words: frozenset[str]) -> bool:
 
 
 def _parts(name: str) -> list[str]:
-    """The words of a name in small letters without accents: ``DiagnosisCode`` and ``diagnosis_code`` are alike."""
+    """The words of a name in lower case without accents: ``DiagnosisCode`` and ``diagnosis_code`` are the same."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).replace("ß", "ss")
     bare = "".join(c for c in unicodedata.normalize("NFKD", apart) if not unicodedata.combining(c))
     return re.findall(r"[a-z]+", bare.lower())

@@ -30,7 +30,7 @@ class TextAuditResult(Result):
 
     Guarantees
     ----------
-    Of independent posts: if the secret is independent of the words, ``verdict`` is "leak" in at most 5% of corpora.
+    If posts are independent and the secret is independent of the words, ``verdict`` is "leak" in at most 5% of corpora.
     """
 
     source: SourceFacts
@@ -68,7 +68,7 @@ class TextAuditResult(Result):
     model_path: str | None = None
 
     def document(self) -> doc.Document:
-        """Terms by what they add and by themselves, what chance reaches, and the posts that give away most."""
+        """Terms by what they add and on their own, what chance reaches, and the posts that give away most."""
         name = doc.FilePath(self.source.name)
         return doc.Document(
             kind="audit of text",

@@ -36,7 +36,7 @@ class TextProtectResult(ReleasedTable):
 
         Guarantees
         ----------
-        The page shows the certificate and the headline: no post, no term, and nothing that was learned of either.
+        The page shows the certificate and the headline: no post, no term, and nothing that was learned about either.
         Notes, path and terms are only for the terminal.
         """
         return doc.Document(

@@ -20,7 +20,7 @@ from tacit.lift.solvers.region import Region
 
 # A box is cut no nearer to its ends than this share of it.
 _EDGE: Final = 0.15
-# A round that raises the bound by less than this share of itself was the last one.
+# A round that raises the bound by less than this share is the last one.
 _STALLED: Final = 2e-3
 _ROUNDS: Final = 12
 

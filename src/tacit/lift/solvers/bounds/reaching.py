@@ -1,7 +1,7 @@
-"""A lower bound on the loss of any size of problem: how sure of a value an output can make one, and what that leaves.
+"""A lower bound on the loss, at any size: how sure of a value an output can make a reader, and what that leaves open.
 
 Whatever an output says, it gives its likeliest value no more than that value's reach; the rest goes to others. So it
-leaves open at least the entropy of as few shares of that size as there can be.
+leaves open at least the entropy of the fewest possible shares of at most that size.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from tacit.lift.solvers.bounds.seconds import SecondShares
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.simplex import Simplex
 
-# Rounding of a few sums, by which no reach may be too small.
+# Rounding of a few sums, added so that no reach is too small.
 _HAIR: Final = 1e-12
-# The largest price is sought in so many narrowings, each by a third, and is at most the logarithm of the other.
+# The largest price is sought in this many narrowings, each by a third, and is below the logarithm of the other.
 _STEPS: Final = 30
 _MOST_SHARES: Final = 64
-# Where covers are scarce a largest price near the best one without is the best.
+# Where covers are scarce, largest prices to try, as multiples of the best one without scarcity.
 _AROUND: Final = (0.9, 1.0, 1.04, 1.08, 1.12, 1.2, 1.3)
-# Values whose worst directions are sought beside one another; numbers held at once while directions are tried.
+# Values whose worst directions are sought together; numbers held at once while directions are tried.
 _TOGETHER: Final = 400
 _BATCH: Final = 4_000_000
 
@@ -33,17 +33,17 @@ def largest_bound(
     marginal: Vector, reach: Vector, seconds: SecondShares | None = None, scarcity: Scarcity | None = None
 ) -> float:
     """A lower bound on the loss of every mechanism, in nats, from upper bounds on the share of each value in an output;
-    of some values also on the second largest share beside theirs, and of some of these on how much cover there is.
+    for some values also on the second largest share next to theirs, and for some of these on how much cover there is.
 
     Guarantees
     ----------
     Prices m(x) with m . q <= H(q) for all q <= reach bound the loss of every mechanism by m . marginal, and these are
     such prices: if t is the largest share of q, of the value x, then m . q <= t m(x) + (1 - t) M with M the largest
     price, and H(q) is at least that of shares t, t, ..., and what is left. Between t = 1/k and t = 1/(k + 1) the latter
-    less the former is concave in t, so that it is enough that m(x) keeps it from being negative at those ends and at
-    the reach. The bound is never below sum p(x) log 1/reach(x), which is another such price. Where second shares are
-    known that holds up to the share from which they are, and `SecondShares.prices` holds from there on.
-    `Scarcity.raised` keeps what holds.
+    less the former is concave in t, so it is enough that m(x) keeps it from being negative at those ends and at
+    the reach. The bound is never below sum p(x) log 1/reach(x), which comes from other such prices. Where second shares
+    are known, this argument applies up to the share from which they are known, and that of `SecondShares.prices` from
+    there on. `Scarcity.raised` preserves the property.
     """
     reach = np.clip(reach, 1e-300, 1.0)
     best = float(marginal @ -np.log(reach))
@@ -74,7 +74,7 @@ def largest_bound(
 
 
 def _least_entropy(largest: Vector) -> Vector:
-    """The least entropy of shares that are at most so large each: as many of that size as there can be, and a rest."""
+    """The least entropy of shares of at most this size each: as many of that size as there can be, and a rest."""
     times = np.floor(1 / largest)
     rest = np.clip(1 - times * largest, 0.0, 1.0)
     return np.asarray(-times * p_log_p(largest) - p_log_p(rest))
@@ -93,14 +93,14 @@ def _prices(reach: Vector, at_reach: Vector, most: float) -> Vector:
 def reaches(region: Region, *, directions: int = 0) -> Vector:
     """Upper bounds on the probability that an output within bounds can give to each value.
 
-    From each row by itself, and from mixtures of rows that are worst for some values, at most so many.
+    From each row by itself, and from the mixtures of rows that are worst for up to ``directions`` of the values.
     """
     rows, tops = region.inequalities()
     reach = _reached(rows, tops)
     if directions and len(rows) > 1 and region.n > 1:
-        some = _some(region, directions)
-        for first in range(0, len(some), _TOGETHER):
-            weights = _worst(region.take(some[first : first + _TOGETHER]))
+        values = _some(region, directions)
+        for first in range(0, len(values), _TOGETHER):
+            weights = _worst(region.take(values[first : first + _TOGETHER]))
             for at in range(0, len(weights), size := max(1, _BATCH // region.n)):
                 part = weights[at : at + size]
                 reach = np.minimum(reach, _reached(part @ rows, part @ tops))
@@ -108,14 +108,14 @@ def reaches(region: Region, *, directions: int = 0) -> Vector:
 
 
 def _worst(region: Region) -> Matrix:
-    """For every value the mixture of rows that leaves it least, beside the values of the region alone."""
+    """For every value the mixture of rows that leaves it least, next to the values of this region only."""
     return Simplex(region).multipliers(-np.eye(region.n))
 
 
 def _reached(rows: Matrix, tops: Vector) -> Vector:
     """What rows (rows @ q <= tops), each by itself, leave to each value.
 
-    The others are at least as low as the lowest, -d: share * row + (1 - share) * -d <= top.
+    The others are no lower than the lowest, -d: share * row + (1 - share) * -d <= top.
     """
     if not len(rows):
         return np.ones(rows.shape[1])
@@ -127,7 +127,7 @@ def _reached(rows: Matrix, tops: Vector) -> Vector:
 
 
 def _some(region: Region, most: int) -> Labels:
-    """The most frequent risky values, and others evenly spaced."""
+    """The most frequent values, and others evenly spaced."""
     if region.n <= most:
         return np.arange(region.n)
     order = np.argsort(-region.marginal, kind="stable")

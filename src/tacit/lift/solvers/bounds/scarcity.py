@@ -1,10 +1,10 @@
 """What frequent values must lose because the values that cover them best are rare.
 
-How sure an output can make one of a value is what the best cover allows; but a frequent value needs more cover than the
-best has. So covers are charged for being good ones. With A a mixture of rows in which a value x is too high, whatever
-is beside a share t of x must be as low as A . rest <= T - t A(x). If every value z is charged k (a - A(z)) where that
-is positive, the rest is charged at least k ((1 - t) a - T + t A(x)), and x may be dearer by as much. That pays where x
-is frequent and values below a are rare.
+How sure an output can make a reader of a value depends on the best cover; but a frequent value needs more cover than
+the best has. So good covers are charged for. With A a mixture of rows in which a value x is too high, whatever goes
+with a share t of x must be as low as A . rest <= T - t A(x). If every value z is charged k (a - A(z)) where that is
+positive, the rest is charged at least k ((1 - t) a - T + t A(x)), and x may be dearer by as much. That pays where x is
+frequent and values below a are rare.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tacit.lift.solvers.bounds.seconds import SecondShares
 from tacit.lift.solvers.region import Region
 from tacit.lift.solvers.simplex import Simplex
 
-# Values beside which mixtures of rows are sought, numbers held at once, and the most values of which covers are priced.
+# Other values included when mixtures of rows are sought, numbers held at once, and the most values with priced covers.
 _BESIDE: Final = 400
 _LARGEST: Final = 10_000_000
 _MOST: Final = 400
@@ -29,13 +29,13 @@ _RISES: Final = (0.35, 0.7, 1.0)
 
 @dataclass(frozen=True, eq=False)
 class Scarcity:
-    """Of some frequent values: a mixture of rows that each is too high in, and what of its covers is rare.
+    """For some frequent values: a mixture of rows in which each is too high, and how rare its covers are.
 
     Attributes
     ----------
     region : Region
     seconds : SecondShares
-        Of the frequent values alone.
+        Of the frequent values only.
     rows, tops : arrays
         A (values x released) and T.
     levels : array of shape (places, values)
@@ -53,7 +53,7 @@ class Scarcity:
 
     @classmethod
     def of(cls, region: Region, seconds: SecondShares) -> Scarcity:
-        """Of the most frequent values of ``seconds`` that are too high in some rows."""
+        """For the most frequent values of ``seconds`` that are not safe."""
         risky = np.flatnonzero(~region.safe[seconds.values])
         order = risky[np.argsort(-region.marginal[seconds.values[risky]], kind="stable")]
         seconds = seconds.take(np.sort(order[: min(_MOST, _LARGEST // region.n)]))
@@ -75,17 +75,17 @@ class Scarcity:
         Guarantees
         ----------
         If the prices are such as in `largest_bound`, where each value is bounded by outputs in which it is the
-        likeliest and all others cost ``most``, the new ones, too, are at most the entropy of every output within
+        likeliest and all others cost ``most``, the new ones too are at most the entropy of every output within
         bounds.
         """
         chosen, steep, level = self._chosen(prices[self.seconds.values], np.minimum(limits, most), most)
         dearer = np.minimum(np.minimum(chosen, limits), np.minimum(self.seconds.crowded, most))
-        found = prices.copy()
-        found[self.seconds.values] = np.maximum(found[self.seconds.values], dearer)
+        raised = prices.copy()
+        raised[self.seconds.values] = np.maximum(raised[self.seconds.values], dearer)
         cheaper = np.zeros(self.region.n)
         for value in np.flatnonzero(steep > 0):
             np.maximum(cheaper, steep[value] * np.maximum(level[value] - self.rows[value], 0.0), out=cheaper)
-        return np.asarray(found - cheaper)
+        return np.asarray(raised - cheaper)
 
     def _chosen(self, now: Vector, limits: Vector, most: float) -> tuple[Vector, Vector, Vector]:
         """The price, steepness k and level a of each value that gain most by themselves."""
@@ -103,7 +103,7 @@ class Scarcity:
                 aim = now + rise * np.maximum(top - now, 0.0)
                 short = np.maximum(aim - plain, 0.0) * shares
                 k = np.divide(short, rest, out=np.zeros_like(rest), where=rest > 0).max(axis=0)
-                # Whatever was aimed at, this is what such a price of covers allows.
+                # Whatever the aim was, this is what such a price of covers allows.
                 allowed = (plain + k * rest / shares).min(axis=0)
                 gain = masses * (np.minimum(allowed, limits) - now) - k * self.lower[place]
                 better = np.isfinite(a) & (gain > best)
@@ -113,7 +113,7 @@ class Scarcity:
 
 
 def _mixtures(region: Region, values: Labels) -> tuple[Matrix, Vector]:
-    """For every value the mixture of rows that leaves it least, beside some of the others."""
+    """For every value the mixture of rows that leaves it least, next to some of the others."""
     others = np.setdiff1d(np.arange(region.n), values)
     some = others[:: max(1, -(-len(others) // _BESIDE))]
     costs = np.zeros((len(values), len(values) + len(some)))

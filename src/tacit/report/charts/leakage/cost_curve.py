@@ -20,7 +20,7 @@ _STRAIGHT = 60.0
 
 
 def draw(chart: CostCurve, wording: Wording, width: float) -> Markup:
-    """What can be learned for a cost: leakage with precision and recall, and the most that so much money buys."""
+    """What can be learned for a cost: leakage with precision and recall, and the most that each amount buys."""
     shown = sorted((p for p in chart.points if math.isfinite(p.cost)), key=lambda p: (p.cost, p.leakage))
     costs = sorted({rung.cost for rung in shown})
     smallest = min((cost for cost in costs if cost > 0), default=1.0)
@@ -56,7 +56,7 @@ def draw(chart: CostCurve, wording: Wording, width: float) -> Markup:
 def _frontier(
     shown: Sequence[CostPoint], spots: Sequence[tuple[float, float]], edge: float
 ) -> list[tuple[float, float]]:
-    """Corners of the largest leakage to be had for at most a cost."""
+    """Corners of the curve of the largest leakage available for at most each cost."""
     corners: list[tuple[float, float]] = []
     best = -math.inf
     for rung, (x, y) in zip(shown, spots, strict=True):
@@ -81,7 +81,7 @@ def _rung_dots(rung: CostPoint, x: float, up: PixelScale) -> Markup:
 def _rung_names(
     shown: Sequence[CostPoint], plot: Plot, spots: Sequence[tuple[float, float]], room: svg.Room
 ) -> list[Markup]:
-    """Names beside the points, above or below them, where neither a line, a point nor another name is."""
+    """Names next to the points, above or below them, clear of lines, points and other names."""
     parts = []
     for rung, (x, y) in zip(shown, spots, strict=True):
         name = svg.fitted(rung.name, min(170.0, plot.width * 0.4))

@@ -83,7 +83,7 @@ def _lanes(drawn: Sequence[Wire], rows: Mapping[str, float]) -> list[int]:
 
 
 def _ends(drawn: Sequence[Wire], places: Sequence[float], rows: Mapping[str, float]) -> list[list[float]]:
-    """The height of each wire at each of its records: wires of one record lie beside each other, not on each other."""
+    """The height of each wire at each of its records: wires of one record lie next to each other, not on top."""
     at: dict[str, list[int]] = defaultdict(list)
     for k in sorted(range(len(drawn)), key=lambda k: places[k]):
         for record in drawn[k].records:
@@ -108,7 +108,7 @@ def _wire(wire: Wire, x: float, heights: Sequence[float], start: float, colour: 
 def _wire_labels(
     drawn: Sequence[Wire], places: Sequence[float], rows: Mapping[str, float], width: float
 ) -> list[Markup]:
-    """The labels beside their wires, between the rows, where no other label stands."""
+    """The labels next to their wires, between the rows, where no other label stands."""
     room, parts = svg.Room(), []
     for k in sorted(range(len(drawn)), key=lambda k: -places[k]):
         wire, x = drawn[k], places[k] + 7

@@ -13,7 +13,7 @@ from tacit.report.charts.svg import Plot, element, hover, line, rectangle, text
 
 
 def draw(chart: Panels, wording: Wording, width: float) -> Markup:
-    """One panel an adversary, on the same scales."""
+    """One panel per adversary, on the same scales."""
     rungs, limit = chart.panels, chart.limit
     high = max((max(rung.bins, default=0) / max(1, sum(rung.bins)) for rung in rungs), default=0.0)
     peak, panel = svg.nice_top(high, about=4), 176.0

@@ -38,7 +38,7 @@ def draw(chart: RemovalCurve, wording: Wording, width: float) -> Markup:
 
 
 def _steps(plot: Plot, across: PixelScale, steps: Sequence[RemovalStage]) -> Markup:
-    """A tick a request with its source; numbers alone where the names would not fit."""
+    """One tick per request with its source; only numbers if the names would not fit."""
     gap = (across.end - across.start) / max(1, len(steps))
     parts = [
         svg.horizontal_axis(

@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-# Of the memory that is free when a database is made. Without a limit an ordered COPY holds more rows the more there
-# are.
+# The share of the memory that is free when a database is made. Without a limit, the memory of an ordered COPY grows
+# with the rows.
 SHARE = 0.6
-# Seconds in which a process that has made its directory takes the lock of it.
+# A process locks the directory it has made within this many seconds.
 FRESH = 60.0
 
 SETTINGS = "SET TimeZone = 'UTC'; SET enable_progress_bar = false"
 
 _memory: ContextVar[str | None] = ContextVar("memory", default=None)
 _starting = threading.Lock()
-# By process, because a fork must not use its parent's threads, and by limit of memory, which is a database's own.
+# By process, because a fork must not use its parent's threads, and by memory limit, which belongs to a database.
 _databases: dict[tuple[int, str | None], tuple[duckdb.DuckDBPyConnection, Path]] = {}
 # Where they spill.
 _directories: dict[int, Path] = {}
@@ -46,7 +46,7 @@ _connections: weakref.WeakKeyDictionary[duckdb.DuckDBPyConnection, Path] = weakr
 def memory_limit(memory: str | None) -> Iterator[str | None]:
     """Within it, whatever is opened without a limit of its own has this one, such as ``4GB``; None changes nothing.
 
-    Gives the limit that holds within it.
+    Yields the limit that applies.
     """
     limit = _memory.get() if memory is None else _checked_memory(memory)
     before = _memory.set(limit)
@@ -65,7 +65,7 @@ def _checked_memory(memory: str) -> str:
 
 
 def free_memory() -> int:
-    """Bytes that this process could still take: of the machine, and of the group that it is confined to."""
+    """Bytes that this process could still take: by what the machine, and its control group, allow."""
     pages = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     files = [(Path("/proc/meminfo"), r"MemAvailable: +(\d+) kB", 1024)]
     files += [(Path("/sys/fs/cgroup") / name, r"^(\d+)$", 1) for name in ("memory.max", "memory/memory.limit_in_bytes")]
@@ -82,9 +82,9 @@ def free_memory() -> int:
 def connect(*, own: bool = False, memory: str | None = None) -> duckdb.DuckDBPyConnection:
     """A connection to this process's database in memory, or to an ``own`` database; every connection comes from here.
 
-    The database takes at most ``memory``, spills to a private directory, and fetches nothing from the network. To start
-    one takes 20 ms, so tables share it; what a table holds on its connection is temporary and its own. A file can be
-    attached to one database once, so whoever attaches needs an own one.
+    The database takes at most ``memory``, spills to a private directory, and fetches nothing from the network. Starting
+    one takes 20 ms, so tables share it; what a table holds on its connection is temporary and private to it. A file can
+    be attached to a database only once, so attaching one takes an ``own`` database.
     """
     memory = _memory.get() if memory is None else _checked_memory(memory)
     if own:
@@ -104,8 +104,8 @@ def connect(*, own: bool = False, memory: str | None = None) -> duckdb.DuckDBPyC
 def _database(memory: str | None) -> tuple[duckdb.DuckDBPyConnection, Path]:
     import duckdb
 
-    # DuckDB makes the directory when it first spills and removes it when the database goes. It lets everybody look
-    # into it, so that it stands in one that does not.
+    # DuckDB makes this directory when it first spills and removes it with the database. Everybody may read it, so it is
+    # inside a private one.
     spill = _private() / secrets.token_hex(8)
     database = duckdb.connect(
         ":memory:",
@@ -120,18 +120,18 @@ def _database(memory: str | None) -> tuple[duckdb.DuckDBPyConnection, Path]:
 
 
 def _private() -> Path:
-    """A directory of this process that nobody else can look into."""
+    """A directory of this process that no other user can read."""
     if os.getpid() not in _directories:
         _remove_abandoned()
         place = Path(tempfile.mkdtemp(prefix=f"tacit-spill-{os.getpid()}-"))
-        # The system lets go of the lock when the process ends, however it ends.
+        # The system releases the lock when the process ends, however it ends.
         fcntl.flock(os.open(place, os.O_RDONLY), fcntl.LOCK_SH)
         _directories[os.getpid()] = place
     return _directories[os.getpid()]
 
 
 def private_file(owner: object, suffix: str) -> Path:
-    """A name for a copy of somebody's rows that nobody else can look at; it goes when its owner or the process does."""
+    """A name for a copy of rows that no other user can read; the file is removed with its owner or the process."""
     path = _private() / f"{secrets.token_hex(8)}{suffix}"
     weakref.finalize(owner, _forget, path)
     return path
@@ -150,10 +150,10 @@ def _forget(path: Path) -> None:
 
 
 def _remove_abandoned() -> None:
-    """What processes left behind that were killed: rows of the tables they read."""
+    """Remove what killed processes left behind: rows of the tables they read."""
     for place in Path(tempfile.gettempdir()).glob("tacit-spill-*"):
         with suppress(OSError):
-            # One that has just been made has no lock yet.
+            # A directory that has just been made is not locked yet.
             if time.time() - place.stat().st_mtime < FRESH:
                 continue
             descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
@@ -174,7 +174,7 @@ def _leave() -> None:
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Within it, what DuckDB refuses becomes one line that names the source."""
+    """Within it, an error of DuckDB becomes one line that names the source."""
     import duckdb
 
     try:
@@ -182,7 +182,7 @@ def reading(name: str) -> Iterator[None]:
     except duckdb.InterruptException as error:
         raise KeyboardInterrupt from error
     except RuntimeError as error:
-        # What the Python client makes of Ctrl-C in a query of its own thread.
+        # This is how the Python client reports Ctrl-C during a query on its own thread.
         if str(error) == "Query interrupted":
             raise KeyboardInterrupt from error
         raise
@@ -194,10 +194,10 @@ def reading(name: str) -> Iterator[None]:
 
 
 def answered(call: Callable[[], Answer]) -> Answer:
-    """What ``call`` gives, which asks DuckDB; Ctrl-C is heard at once.
+    """The result of ``call``, which queries DuckDB; Ctrl-C takes effect at once.
 
-    DuckDB 2.0 hears of Ctrl-C now and then only, and one query interrupted in ten waits for ever for its own threads.
-    So the query runs on another thread, is interrupted from here, and left behind if it does not stop.
+    DuckDB 2.0 notices Ctrl-C only now and then, and one interrupted query in ten waits for ever for its own threads.
+    So the query runs on another thread, is interrupted from here, and is abandoned if it does not stop.
     """
     if threading.current_thread() is not threading.main_thread():
         return call()

@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
     from tacit.tables.engines.protocol import Partitions, RowNumber, Rows
 
-# Rows of a relation brought over at a time.
+# Rows of a relation transferred at a time.
 BATCH = 100_000
-# Bytes of a CSV that is read once: to parse it anew for every query would take longer than most queries do.
+# A CSV of at most this many bytes is read once: parsing it for every query would take longer than most queries do.
 SMALL = 1 << 20
 _serial = count()
 
 
 class DuckDBEngine(Engine):
-    """Files and frames where they are, read by DuckDB in this process."""
+    """Files and frames, read in place by DuckDB in this process."""
 
     name = "duckdb"
     title = "DuckDB"
@@ -45,7 +45,7 @@ class DuckDBEngine(Engine):
     def __init__(self, memory: str | None = None) -> None:
         super().__init__(memory)
         self._query = False
-        # The rows of files as they are, and the SQL that reads them in order.
+        # The unchanged rows of files, and the SQL that reads them in order.
         self._files: tuple[Rows, str] | None = None
 
     def of_frame(self, frame: duckdb.DuckDBPyRelation) -> Rows:
@@ -62,12 +62,12 @@ class DuckDBEngine(Engine):
         return _positioned(connect(memory=self.memory).from_arrow(data))
 
     def of_csv(self, paths: Sequence[Path], names: Sequence[str], delimiter: str, partitions: Partitions) -> Rows:
-        """Every cell as text; the rows of small files are held, since a verb asks for them a dozen times."""
+        """Every cell as text; the rows of small files are held, since a command asks for them a dozen times."""
         rows = self._scanned(csv_scan(paths, names, delimiter), names, paths, partitions)
         return self.held(rows) if sum(path.stat().st_size for path in paths) <= SMALL else rows
 
     def of_parquet(self, paths: Sequence[Path], names: Sequence[str], partitions: Partitions) -> Rows:
-        """Parquet files; the reader of one numbers its rows, unless a column is called so."""
+        """Parquet files; DuckDB numbers the rows of a single one, unless a column has the name it uses for that."""
         scan = f"read_parquet({patterns(paths)}, hive_partitioning = false)"
         if len(paths) > 1 or partitions or any(name.lower() == "file_row_number" for name in names):
             return self._scanned(scan, names, paths, partitions)
@@ -80,7 +80,7 @@ class DuckDBEngine(Engine):
         return self._scanned(jsonl_scan(paths, types), list(types), paths, partitions)
 
     def of_database(self, path: Path, schema: str, table: str) -> Rows:
-        """A table where it is; the rows of a view, which is a query of somebody else's, are held."""
+        """A table, read in place; the rows of a view, which is somebody else's query, are held."""
         place = f"tacit_source.{identifier(schema)}.{identifier(table)}"
         source = attached(path, self.memory)
         if not is_view(source, schema, table):
@@ -109,21 +109,21 @@ class DuckDBEngine(Engine):
         return _lazy(renamed(rows.to_native(), columns, names))
 
     def indexed(self, rows: Rows) -> Rows:
-        """The rows as they are: their positions are 0, 1, 2, ... already."""
+        """The rows, unchanged: their positions are already 0, 1, 2, ..."""
         return rows
 
     def held(self, rows: Rows) -> Rows:
         return _lazy(answered(lambda: rows.to_native().materialize()))
 
     def pinned(self, rows: Rows) -> Rows:
-        """A relation is a query, which may draw or read what others write: its rows are held."""
+        """A relation is a query, which may draw at random or read what others write: its rows are held."""
         return self.held(rows) if self._query else rows
 
     def collected(self, rows: Rows) -> pa.Table:
         return answered(lambda: in_texts(rows.to_native()).to_arrow_table())
 
     def counted(self, rows: Rows, columns: Sequence[str], names: Sequence[str], most: int) -> pa.Table | None:
-        """Without columns, files need not be read through: they say how many rows they have, or are only parsed."""
+        """Without columns, files need not be read in full: they state how many rows they have, or are only parsed."""
         scan = self._scan_of(rows)
         if columns or scan is None:
             return None
@@ -136,8 +136,8 @@ class DuckDBEngine(Engine):
         here, there = self._scan_of(rows), other._scan_of(beside) if isinstance(other, DuckDBEngine) else None
         if here is None or there is None:
             return None
-        told = [f"t.{identifier(name)}" for name in columns] + [f"o.{identifier(name)}" for name in names]
-        shown = ", ".join(f"{name} AS c{at}" for at, name in enumerate(told))
+        both = [f"t.{identifier(name)}" for name in columns] + [f"o.{identifier(name)}" for name in names]
+        shown = ", ".join(f"{name} AS c{at}" for at, name in enumerate(both))
         query = f"SELECT {shown}, count(*) AS n FROM {here} t POSITIONAL JOIN {there} o GROUP BY ALL LIMIT {most}"
         return answered(lambda: in_texts(connect(memory=self.memory).sql(query)).to_arrow_table())
 
@@ -145,7 +145,7 @@ class DuckDBEngine(Engine):
         return self._files[1] if self._files is not None and self._files[0] is rows else None
 
     def batches(self, rows: Rows, names: Sequence[str], size: int) -> Iterator[pa.RecordBatch]:
-        # The connection can be asked nothing else until its result is closed.
+        # The connection can answer no other query until this result is closed.
         with in_texts(renamed(rows.to_native(), names, names)).to_arrow_reader(size) as reader:
             yield from reader
 
@@ -192,7 +192,7 @@ def _positioned(relation: duckdb.DuckDBPyRelation, position: str = "row_number()
 
 
 class DuckDBStore(Store):
-    """Temporary tables on a connection of their own; beyond the limit of memory they lie on disk."""
+    """Temporary tables on a connection of their own; beyond the memory limit they are on disk."""
 
     engine = "duckdb"
     local = True
@@ -211,15 +211,15 @@ class DuckDBStore(Store):
         return name
 
     def load(self, data: Any) -> str:
-        given = f"tacit_store_{next(_serial)}"
-        # A relation may be on another connection, which this one cannot ask.
+        source = f"tacit_store_{next(_serial)}"
+        # A relation may be on another connection, which this one cannot query.
         streamed = data.to_arrow_reader(BATCH) if hasattr(data, "to_arrow_reader") else data
         with reading(self._name):
-            self._connection.register(given, streamed)
+            self._connection.register(source, streamed)
             try:
-                return self.make(f"FROM {given}")
+                return self.make(f"FROM {source}")
             finally:
-                self._connection.unregister(given)
+                self._connection.unregister(source)
 
     def ask(self, query: str) -> pa.Table:
         with reading(self._name):

@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
     from tacit.tables.engines.protocol import Partitions
 
-# The kinds that a cell of text may be written in, the first that fits first, as DuckDB calls them.
+# The kinds that a text may spell, and DuckDB's types for them; the first that fits counts.
 _WRITTEN: dict[Kind, str] = {"number": "DOUBLE", "boolean": "BOOLEAN", "time": "TIMESTAMP"}
-# Enough for a column of words to show that it is one.
+# Enough to recognise a column of words.
 _FEW_LINES = 50
 _MANY_LINES = 20_000
-# Columns that are asked about at once.
+# The most columns in one query.
 _AT_ONCE = 40
-# 1640,5 and 1.640,50; what has three digits after its comma may be 12,345, and is not enough by itself.
+# 1640,5 and 1.640,50; a number with three digits after its comma may be 12,345, and proves nothing by itself.
 _WITH_COMMA = r"[+-]?([0-9]+|[0-9]{1,3}(\.[0-9]{3})+)(,[0-9]+)?"
 _SURELY_DECIMAL = r".*,([0-9]{1,2}|[0-9]{4,})"
 
 
-# The hidden column that says which file a row is of.
+# The hidden column that says which file a row comes from.
 FILE = "__tacit_file__"
 
 
@@ -37,18 +37,18 @@ def patterns(paths: Sequence[Path]) -> str:
 
 
 def told_by_folders(paths: Sequence[Path], partitions: Partitions) -> str:
-    """SQL that gives each column that the names of folders tell, a value for each file, by the name of the file."""
-    told = []
+    """SQL for the columns that come from the names of folders: their values by the name of the file."""
+    columns = []
     for key, values in partitions.items():
         kind = "BIGINT" if any(isinstance(value, int) for value in values) else "VARCHAR"
         pairs = zip(paths, values, strict=True)
         cases = " ".join(f"WHEN {text(path)} THEN {_constant(value)}" for path, value in pairs if value is not None)
-        told.append(
+        columns.append(
             f"(CASE {identifier(FILE)} {cases} END)::{kind} AS {identifier(key)}"
             if cases
             else f"NULL::{kind} AS {identifier(key)}"
         )
-    return ", ".join(told)
+    return ", ".join(columns)
 
 
 def _constant(value: str | int) -> str:
@@ -59,7 +59,7 @@ def csv_scan(path: Path | Sequence[Path], names: Sequence[str], delimiter: str) 
     """SQL that reads every cell of a CSV as text."""
     paths = [path] if isinstance(path, Path) else path
     columns = ", ".join(f"{identifier(name)}: 'VARCHAR'" for name in names)
-    # DuckDB finds the line ending itself: told new_line = '\\r\\n', version 2.0 reads no rows and says nothing.
+    # DuckDB finds the line ending itself: given new_line = '\\r\\n', version 2.0 silently reads no rows.
     return (
         f"read_csv({patterns(paths)}, auto_detect = false, header = true, columns = {{{columns}}}, "
         f"delim = {text(delimiter)}, quote = '\"', escape = '\"', "
@@ -68,7 +68,7 @@ def csv_scan(path: Path | Sequence[Path], names: Sequence[str], delimiter: str) 
 
 
 def csv_delimiter(path: Path) -> str | None:
-    """The delimiter that DuckDB finds; None if a line is broken, which reading the file will name."""
+    """The delimiter that DuckDB finds; None if a line is broken, which will be reported when the file is read."""
     import duckdb
 
     sniffed = (
@@ -88,7 +88,7 @@ def csv_kinds(path: Path, names: Sequence[str], delimiter: str, called: str) -> 
 
 
 def decimal_commas(path: Path, names: Sequence[str], delimiter: str, called: str) -> tuple[str, ...]:
-    """The columns of a CSV whose first lines hold nothing but numbers, and some with a comma for the decimal point."""
+    """The columns of a CSV whose first lines hold only numbers, some of them with a decimal comma."""
     asked = ", ".join(
         f"count(*) FILTER (regexp_full_match({name}, {text(_WITH_COMMA)})) = count(nullif({name}, '')) "
         f"AND count(*) FILTER (regexp_full_match({name}, {text(_SURELY_DECIMAL)})) > 0"
@@ -101,7 +101,7 @@ def decimal_commas(path: Path, names: Sequence[str], delimiter: str, called: str
 
 
 def write_points(path: Path, names: Sequence[str], delimiter: str, commas: Sequence[str], target: Path) -> None:
-    """Write a CSV with the numbers of these columns as computers write them; what is no such number stays as it is."""
+    """Write a CSV with decimal points in the numbers of these columns; other cells are unchanged."""
     plain = ", ".join(
         f"CASE WHEN regexp_full_match({name}, {text(_WITH_COMMA)}) "
         f"THEN replace(replace({name}, '.', ''), ',', '.') ELSE {name} END AS {name}"
@@ -113,7 +113,7 @@ def write_points(path: Path, names: Sequence[str], delimiter: str, commas: Seque
 
 
 def parquet_kinds(path: Path, names: Sequence[str], *kinds: Kind) -> list[Kind]:
-    """What the columns of a Parquet file hold: by their types, or, of text, which of these kinds its first rows are."""
+    """What the columns of a Parquet file hold: by their types or, for text, by what kind its first rows are."""
     relation = connect().sql(f"SELECT * FROM read_parquet({pattern(path)})")
     typed = {name: _kind(str(kind)) for name, kind in zip(relation.columns, relation.types, strict=True)}
     texts = [name for name in names if typed[name] == "text"]
@@ -130,17 +130,17 @@ def _kind(dtype: str) -> Kind:
 def _written_kinds(scan: str, names: Sequence[str], kinds: Sequence[Kind], called: str) -> tuple[Kind, ...]:
     """Which kinds the first 20,000 values of columns of text are.
 
-    Text that is no number costs more to try than to read: what the first lines rule out is not tried on the rest.
+    A failing cast costs more than reading the text: kinds that the first lines rule out are not tried on the rest.
     """
-    connection, found = connect(), list[Kind]()
+    connection, fitting = connect(), list[Kind]()
     with reading(called):
         if len(names) > _AT_ONCE:
-            # DuckDB takes as long as the square of what is asked at once: the lines are read once, and asked in parts.
+            # DuckDB's time grows with the square of the query's length: read the lines once, and query in parts.
             connection.execute(f"CREATE TEMP TABLE tacit_lines AS SELECT * FROM {scan} LIMIT {_MANY_LINES}")
             scan = "tacit_lines"
         for start in range(0, len(names), _AT_ONCE):
-            found += _kinds_of(connection, scan, names[start : start + _AT_ONCE], kinds)
-    return tuple(found)
+            fitting += _kinds_of(connection, scan, names[start : start + _AT_ONCE], kinds)
+    return tuple(fitting)
 
 
 def _kinds_of(
@@ -156,29 +156,29 @@ def _kinds_of(
         answer = connection.execute(f"SELECT {filled}{tried} FROM (SELECT * FROM {scan} LIMIT {lines})").fetchall()
         asked = [each for each, fits in zip(asked, answer[0][len(names) :], strict=True) if fits]
     holding = {name for name, some in zip(names, answer[0], strict=False) if some}
-    # The first kind that fits, for numbers such as 1 and 0 are booleans too.
+    # The first kind that fits: numbers such as 1 and 0 could also be booleans.
     fitting = {name: kind for name, kind in reversed(asked) if name in holding}
     return [fitting.get(name, "text") for name in names]
 
 
 def parquet_codec(path: Path) -> str:
-    """The codec of a Parquet file's first column; asked of pyarrow, a damaged file would end the process."""
+    """The codec of a Parquet file's first column, from DuckDB: a damaged file would crash the process in pyarrow."""
     with reading(str(path)):
         row = connect().execute(f"SELECT compression FROM parquet_metadata({pattern(path)}) LIMIT 1").fetchone()
     return "zstd" if row is None else str(row[0]).lower()
 
 
 def jsonl_scan(paths: Sequence[Path], types: Mapping[str, str] | None = None) -> str:
-    """SQL that reads files of one JSON object a line, with these types or those that all lines suggest."""
-    said = "sample_size = -1"
+    """SQL that reads files of one JSON object per line, with these types or those that all lines suggest."""
+    typed = "sample_size = -1"
     if types is not None:
-        said = f"columns = {{{', '.join(f'{identifier(name)}: {text(kind)}' for name, kind in types.items())}}}"
+        typed = f"columns = {{{', '.join(f'{identifier(name)}: {text(kind)}' for name, kind in types.items())}}}"
     lines = "format = 'newline_delimited', hive_partitioning = false, compression = 'none'"
-    return f"read_json({patterns(paths)}, {lines}, {said})"
+    return f"read_json({patterns(paths)}, {lines}, {typed})"
 
 
 def json_lines(path: Path, target: Path) -> None:
-    """Write the objects of an array, as they are written, one per line."""
+    """Write the objects of an array, in their own spelling, one per line."""
     from tacit.tables.engines.duckdb.connections import answered
 
     scan = f"read_json({pattern(path)}, format = 'array', records = false, columns = {{'json': 'JSON'}}, "
@@ -201,7 +201,7 @@ def jsonl_types(paths: Sequence[Path]) -> tuple[dict[str, str], list[str]]:
 
 
 def attached(path: Path, memory: str | None) -> duckdb.DuckDBPyConnection:
-    """A connection with the database of a file as ``tacit_source``, which is not written to."""
+    """A connection with the database of a file as ``tacit_source``, read-only."""
     connection = connect(own=True, memory=memory)
     connection.execute(f"ATTACH {text(path)} AS tacit_source (READ_ONLY)")
     return connection

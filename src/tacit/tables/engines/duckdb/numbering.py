@@ -1,4 +1,4 @@
-"""Numbers that this process makes of rows, on DuckDB: they stream through it in order; what is needed is kept."""
+"""Numbers that this process computes from rows, on DuckDB: rows stream through it in order; what is needed is kept."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 # Rows that stream through at a time.
 BATCH = 1 << 17
-# Texts of which so many rows share each are kept once.
+# Texts are stored once each if at least this many rows share one on average.
 SHARED = 10
-# The numbers of so few combinations are looked up in a list.
+# Numbers of at most this many combinations are looked up in a list.
 FEW = 1 << 16
 
 
@@ -33,7 +33,7 @@ def numbered(
 
     Guarantees
     ----------
-    They are read once. Kept in memory are four bytes a row, and the other columns.
+    They are read once. Memory holds four bytes per row, and the other columns.
     """
     import pyarrow as pa
 
@@ -50,9 +50,9 @@ def numbered(
                 chunk.append(array)
     types = [*(schema.field(len(columns) + at).type for at in range(len(others))), pa.int32()]
     held = [_joined(chunk, kind) for chunk, kind in zip(chunks, types, strict=True)]
-    # On a connection of its own: what else is asked of the relation's would be bound again.
+    # On a connection of its own: on the relation's, all its other queries would be bound again.
     kept = connect(memory=memory).from_arrow(pa.table(held, names=[*others, name]))
-    # What Arrow has no type for comes back as another one.
+    # A type that Arrow lacks comes back as another one.
     typed = (f"{identifier(each)}::{column_type(relation, each)} AS {identifier(each)}" for each in others)
     return kept.project(", ".join([*typed, identifier(name)]))
 
@@ -60,7 +60,7 @@ def numbered(
 def looked_up(
     relation: duckdb.DuckDBPyRelation, columns: Sequence[str], number: RowNumber, name: str, sizes: Sequence[int]
 ) -> duckdb.DuckDBPyRelation:
-    """The same by a list of all combinations, where these are few; nothing is read yet."""
+    """The same by a list of all combinations, where there are few; nothing is read yet."""
     import pyarrow as pa
 
     numbers = number(np.stack(np.unravel_index(np.arange(prod(sizes)), sizes), axis=1))
@@ -82,7 +82,7 @@ def _shared(array: pa.Array) -> pa.Array:
 
 
 def _joined(chunks: Sequence[pa.Array], kind: pa.DataType) -> pa.ChunkedArray:
-    """The chunks as one column; texts once each if all chunks are so."""
+    """The chunks as one column, dictionary-encoded if all chunks are."""
     import pyarrow as pa
 
     once = bool(chunks) and all(pa.types.is_dictionary(each.type) for each in chunks)

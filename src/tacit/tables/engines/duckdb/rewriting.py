@@ -34,8 +34,8 @@ BITS_OF_ROW = "__tacit_bits__"
 CELL = "__tacit_cell__"
 SLOT = "__tacit_slot__"
 
-# DuckDB copies a constant for every 2,048 rows. Up to so many combinations of levels that costs next to nothing, and a
-# row finds its entry by position; beyond, a join finds it and a sort puts the rows back in order.
+# DuckDB copies a constant for every 2,048 rows. Up to this many combinations of levels that costs next to nothing, and
+# a row finds its entry by position; beyond that, a join finds it and a sort puts the rows back in order.
 DENSE_NUMBERS = 1 << 16
 DENSE_BITS = 1 << 20
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT")
@@ -48,7 +48,7 @@ def looked_up(
 ) -> duckdb.DuckDBPyRelation:
     """The rows with columns that hold the entry of ``values`` of each row's symbol; null where unseen.
 
-    They stay in order, unless that is not asked for: whoever sorts them later saves a sort.
+    They stay in order if ``in_order``; a caller that sorts them later saves a sort without it.
     """
     limit = DENSE_BITS if all(array.dtype == np.bool_ for array in values.values()) else DENSE_NUMBERS
     if prod(len(levels) + 1 for levels in symbols.levels) > limit:
@@ -75,13 +75,13 @@ def looked_up(
 
 
 def _by_position(relation: duckdb.DuckDBPyRelation, values: NDArray[Any], places: NDArray[np.int64], size: int) -> str:
-    """SQL for the entry at the place that CODE tells; null where CODE is null or no entry is there."""
+    """SQL for the entry at the place given by CODE; null where CODE is null or there is no entry."""
     import pyarrow as pa
 
     filled = np.zeros(size, values.dtype)
     filled[places] = values
     if values.dtype == np.bool_:
-        # One bit of a constant is read in a few nanoseconds; unseen combinations are false, as doubt must be.
+        # One bit of a constant is read in a few nanoseconds; unseen combinations are false, the safe answer.
         written = (filled + ord("0")).astype(np.uint8).tobytes().decode()
         return f"(get_bit({constant_bits(relation, written)}, {CODE}::INTEGER) = 1)"
     missing = np.ones(size, bool)
@@ -119,9 +119,9 @@ def _as_stored(relation: duckdb.DuckDBPyRelation, written: list[str | None], kin
     if kind == "VARCHAR" or not written:
         return written
     texts = constant_list(relation, pa.array(written, pa.string()))
-    # Of no rows there is one sum, and beside it what this connection makes of the texts.
-    told = f"count(*), [CAST(try_cast(written AS {kind}) AS VARCHAR) for written in {texts}]"
-    return list(relation.limit(0).aggregate(told).fetchall()[0][1])
+    # An aggregate of no rows has one row, which also holds what this connection makes of the texts.
+    printed = f"count(*), [CAST(try_cast(written AS {kind}) AS VARCHAR) for written in {texts}]"
+    return list(relation.limit(0).aggregate(printed).fetchall()[0][1])
 
 
 def _told_apart(levels: Sequence[Any], kind: str) -> bool:
@@ -132,7 +132,7 @@ def _told_apart(levels: Sequence[Any], kind: str) -> bool:
 def _joined(
     relation: duckdb.DuckDBPyRelation, symbols: Symbols, values: Mapping[str, NDArray[Any]]
 ) -> duckdb.DuckDBPyRelation:
-    """By a join, which the engine can do on disk, and which loses the order."""
+    """The same by a join, which the engine can do on disk, but which loses the order."""
     import pyarrow as pa
 
     kinds = [column_type(relation, name) for name in symbols.columns]
@@ -145,7 +145,7 @@ def _joined(
     tacit_symbols = pa.table(written | {name: pa.array(array) for name, array in values.items()})
     typed = ", ".join(f"try_cast({name} AS {kind}) AS {name}" for name, kind in zip(names, kinds, strict=True))
     payload = [identifier(name) for name in values]
-    # A level that the column's type cannot hold, and two that it cannot tell apart, are unknown: doubt counts as risk.
+    # A level that the column's type cannot hold, and two that it cannot distinguish, are unknown: doubt counts as risk.
     storable = " AND ".join(
         f"({n} IS NULL OR try_cast({n} AS {k}) IS NOT NULL)" for n, k in zip(names, kinds, strict=True)
     )
@@ -188,7 +188,7 @@ def _placed(
     """The rows with DRAWN, and the SQL for the place of their distribution."""
     columns = ", ".join(identifier(column) for column in relation.columns)
     if draws.only_place is not None:
-        # Whether a row is kept is then all there is to look up: a bit, which is faster than a number.
+        # Then only whether a row is kept must be looked up: a bit, which is faster than a number.
         looked = looked_up(relation, symbols, {KEPT: draws.place < 0}, in_order=in_order)
         return looked.project(f"{columns}, NOT coalesce({KEPT}, false) AS {DRAWN}"), f"{draws.only_place}::BIGINT"
     looked = looked_up(relation, symbols, {PLACE: draws.place}, in_order=in_order)
@@ -203,7 +203,7 @@ def _in_cells(
     placed, place = _placed(relation, symbols, draws, in_order=in_order)
     shift = f"({place} & {(1 << SHIFT_BITS) - 1})"
     digits = f"substr(sha256({text(key)} || {identifier(ROW)}::VARCHAR), 1, {HEX_DIGITS})"
-    # A table of a single bucket has a single output, which takes no chance.
+    # A table with a single bucket has a single output, which needs no random bits.
     bits = f"CASE WHEN {DRAWN} AND {shift} < {BITS} THEN ('0x' || {digits})::BIGINT WHEN {DRAWN} THEN 0::BIGINT END"
     hashed = placed.project(f"*, {bits} AS {BITS_OF_ROW}")
     cells = hashed.project(f"*, ({place} >> {SHIFT_BITS}) + ({BITS_OF_ROW} >> {shift}) AS {CELL}")
@@ -213,7 +213,7 @@ def _in_cells(
 def _drawn_by_position(
     relation: duckdb.DuckDBPyRelation, symbols: Symbols, draws: DrawTables, key: str
 ) -> duckdb.DuckDBPyRelation:
-    """By lists, in which a row finds its threshold and its output by position; the rows stay in order."""
+    """Draw by lists, in which a row finds its threshold and its output by position; the rows stay in order."""
     import pyarrow as pa
 
     cells, rest = _in_cells(relation, symbols, draws, key, in_order=True)
@@ -241,11 +241,11 @@ def _drawn_by_position(
 def _drawn_by_join(
     relation: duckdb.DuckDBPyRelation, symbols: Symbols, draws: DrawTables, key: str
 ) -> duckdb.DuckDBPyRelation:
-    """By a join with the table of buckets, and a sort on the row position, both of which the engine can do on disk."""
+    """Draw by a join with the table of buckets and a sort on row positions, both of which the engine can do on disk."""
     cells, rest = _in_cells(relation, symbols, draws, key, in_order=False)
     # DuckDB finds this table by the name of the Python variable.
     tacit_buckets = draws.written(symbols)
-    # A join on null finds nothing, so the rows that are kept never meet the buckets.
+    # A join on null matches nothing, so kept rows never meet the buckets.
     joined = cells.query(
         "tacit_rows", f"SELECT * FROM tacit_rows r LEFT JOIN tacit_buckets b ON r.{CELL} = b.{identifier(BUCKET)}"
     )
@@ -258,7 +258,7 @@ def _drawn_by_join(
 
 
 def _packs(sizes: Sequence[int]) -> list[list[int]]:
-    """Columns in groups whose codes, written one after the other, stay below PACKED."""
+    """Columns in groups whose codes, packed into one number, stay below PACKED."""
     packs: list[list[int]] = []
     room = 0
     for column, size in enumerate(sizes):
@@ -271,11 +271,11 @@ def _packs(sizes: Sequence[int]) -> list[list[int]]:
 
 
 def _replaced(relation: duckdb.DuckDBPyRelation, symbols: Symbols, drawn: Mapping[str, str]) -> duckdb.DuckDBPyRelation:
-    """Released cells of rows that are DRAWN become ``drawn``; what was added to the rows on the way is left out."""
+    """Released cells of rows that are DRAWN become ``drawn``; helper columns are left out."""
     parts = []
     for column in relation.columns:
         if column in symbols.columns:
-            # Kept cells are written as they were counted: NaN against missing, -0.0 against 0.0, would be side doors.
+            # Kept cells are written as counted: NaN versus missing, or -0.0 versus 0.0, would tell more.
             kept = _value(column, column_type(relation, column))
             parts.append(f"CASE WHEN {DRAWN} THEN {drawn[column]} ELSE {kept} END AS {identifier(column)}")
         elif not column.startswith("__tacit_") or column == ROW:
@@ -304,9 +304,9 @@ def found(relation: duckdb.DuckDBPyRelation, lists: Mapping[str, Sequence[Any]])
 def labelled(
     relation: duckdb.DuckDBPyRelation, number: str, texts: Mapping[str, Sequence[str | None]]
 ) -> duckdb.DuckDBPyRelation:
-    """The rows with columns of texts at the place that a number tells, by lists, so that the rows stay in order.
+    """The rows with columns of texts at the place given by a number, by lists, so that the rows stay in order.
 
-    Texts are enumerated, in their order: Parquet is written of their numbers in a fraction of the time.
+    Texts are enumerated, in their order: writing Parquet from the numbers takes a fraction of the time.
     """
     import pyarrow as pa
 

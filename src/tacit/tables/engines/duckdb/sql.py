@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 # Names of variables and types on a connection that may be the caller's own.
 _serial = count()
-# What is held on a connection has all that was asked of it bound again, which takes longer than to read a short list
-# out of the query each time. Labels one by one cost more to read than a text that holds the whole list, and long texts
-# more to copy than numbers.
+# Holding something on a connection makes DuckDB bind all its queries again, which takes longer than parsing a short
+# list in the query each time. Labels written one by one take longer to parse than one text with the whole list, and
+# long texts take longer to copy than numbers.
 SHORT = 1024
 FEW_TEXTS = 256
 FEW_LABELS = 40
@@ -26,7 +26,7 @@ _SEPARATOR = "\x1f"
 
 
 def identifier(name: str) -> str:
-    """A name as SQL reads it, whatever is in it."""
+    """A quoted name, whatever characters it has."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -36,7 +36,7 @@ def text(value: str | Path) -> str:
 
 
 def pattern(path: Path) -> str:
-    """The name of a file as a literal for DuckDB's readers, which take ``[1]`` or ``*`` in a name for a pattern."""
+    """The name of a file as a literal for DuckDB's readers, which would read ``[1]`` or ``*`` in it as a pattern."""
     return text(glob.escape(str(path)))
 
 
@@ -47,19 +47,19 @@ def renamed(relation: duckdb.DuckDBPyRelation, columns: Sequence[str], names: Se
 
 
 def in_texts(relation: duckdb.DuckDBPyRelation, but: Collection[str] = ()) -> duckdb.DuckDBPyRelation:
-    """The relation with its enumerated columns, but for some, as the texts they stand for."""
-    told = {
+    """The relation with its enumerated columns, except those in ``but``, as the texts they stand for."""
+    enums = {
         name
         for name, kind in zip(relation.columns, relation.types, strict=True)
         if kind.id == "enum" and name not in but
     }
     names = ((name, identifier(name)) for name in relation.columns)
-    parts = (f"{quoted}::VARCHAR AS {quoted}" if name in told else quoted for name, quoted in names)
-    return relation.project(", ".join(parts)) if told else relation
+    parts = (f"{quoted}::VARCHAR AS {quoted}" if name in enums else quoted for name, quoted in names)
+    return relation.project(", ".join(parts)) if enums else relation
 
 
 def variable(relation: duckdb.DuckDBPyRelation, values: pa.Array, sql: str = "list(v ORDER BY i)") -> str:
-    """Hold ``values`` (or what ``sql`` makes of them) on the relation's connection; gives the SQL that reads them."""
+    """Hold ``values`` (or what ``sql`` makes of them) on the relation's connection; returns the SQL to read them."""
     import pyarrow as pa
 
     name = f"tacit_{next(_serial)}"
@@ -82,8 +82,8 @@ def constant_bits(relation: duckdb.DuckDBPyRelation, written: str) -> str:
 def constant_list(relation: duckdb.DuckDBPyRelation, values: pa.Array, kind: str | None = None) -> str:
     """The SQL that reads ``values`` as a list (of type ``kind``); a long one is held on the relation's connection.
 
-    A list in a table of one row is looked into without being built again for every batch, as a variable would be,
-    and the cross product with one row keeps the order.
+    It is held in a table of one row: unlike a variable, that is not built again for every batch, and the cross product
+    with one row keeps the order.
     """
     return constant_lists(relation, [values], None if kind is None else [kind])[0]
 
@@ -113,7 +113,7 @@ def constant_lists(
 
 
 def _written(values: pa.Array) -> str | None:
-    """A short list as one text that a query takes apart; None if it is long, or cannot be told so."""
+    """A short list as SQL, mostly one text that the query splits; None if it is long, or cannot be written so."""
     import pyarrow as pa
 
     kinds = {pa.int64(): "BIGINT", pa.int32(): "INTEGER", pa.float64(): "DOUBLE"}
@@ -122,18 +122,18 @@ def _written(values: pa.Array) -> str | None:
         return f"'[{numbers}]'::{kinds[values.type]}[]"
     if values.type != pa.string() or not 0 < len(values) <= FEW_TEXTS:
         return None
-    told = values.to_pylist()
-    joined = _SEPARATOR.join(each or "" for each in told)
-    if joined.count(_SEPARATOR) != len(told) - 1 or "\0" in joined:
+    texts = values.to_pylist()
+    joined = _SEPARATOR.join(each or "" for each in texts)
+    if joined.count(_SEPARATOR) != len(texts) - 1 or "\0" in joined:
         return None
     if not values.null_count:
         return f"string_split({text(joined)}, {text(_SEPARATOR)})"
-    one_by_one = ", ".join("NULL" if each is None else text(each) for each in told)
-    return f"[{one_by_one}]" if len(told) <= FEW_LABELS else None
+    one_by_one = ", ".join("NULL" if each is None else text(each) for each in texts)
+    return f"[{one_by_one}]" if len(texts) <= FEW_LABELS else None
 
 
 def held_table(relation: duckdb.DuckDBPyRelation, data: pa.Table) -> duckdb.DuckDBPyRelation:
-    """An Arrow table as a relation on the connection of another, which holds it until it is closed."""
+    """An Arrow table as a relation on another's connection, which holds it until the connection is closed."""
     name = f"tacit_{next(_serial)}"
     # DuckDB finds this table by the name of the Python variable.
     tacit_rows = data
@@ -145,7 +145,7 @@ def held_table(relation: duckdb.DuckDBPyRelation, data: pa.Table) -> duckdb.Duck
 def enumeration(relation: duckdb.DuckDBPyRelation, labels: Sequence[str]) -> str:
     """An enumeration type of ``labels``, as SQL names it; a long one is made on the relation's connection.
 
-    Text becomes its code by one look into a hash table, and, unlike a join, the rows stay in order.
+    Text becomes its code by one lookup in a hash table and, unlike with a join, the rows stay in order.
     """
     import pyarrow as pa
 
@@ -161,7 +161,7 @@ def enumeration(relation: duckdb.DuckDBPyRelation, labels: Sequence[str]) -> str
 
 
 def enumerated(relation: duckdb.DuckDBPyRelation, told: Mapping[str, Sequence[str]]) -> duckdb.DuckDBPyRelation:
-    """The relation with columns of text as enumerations of all that they tell; those that are so already stay."""
+    """The relation with columns of text as enumerations of all their texts; those already enumerated stay."""
     texts = {name for name, kind in zip(relation.columns, relation.types, strict=True) if kind.id == "varchar"}
     kinds = {name: enumeration(relation, labels) for name, labels in told.items() if name in texts}
     quoted = ((name, identifier(name)) for name in relation.columns)

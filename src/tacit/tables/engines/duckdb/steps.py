@@ -1,4 +1,4 @@
-"""Which step of a staircase a number is on, on DuckDB: a look into a list instead of a search."""
+"""Which step of a staircase a number is on, on DuckDB: a lookup in a list instead of a search."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from tacit.tables.engines.duckdb.sql import constant_lists, identifier
 if TYPE_CHECKING:
     import duckdb
 
-# So few comparisons are as fast as a list.
+# Up to this many edges, comparisons are as fast as a list.
 FEW_EDGES = 8
-# A grid has one edge in a cell at most; a finer one than this is slow to look into.
+# Each cell of a grid has at most one edge; lookups in a grid finer than this are slow.
 MOST_CELLS = 1 << 14
 
 Edges = NDArray[np.float64]
@@ -57,7 +57,7 @@ def _consecutive(edges: Edges) -> bool:
 class _Grids:
     """Cells of one or more grids, laid end to end: the edges below each cell, and the edge in it or NaN.
 
-    No number reaches NaN, which DuckDB takes for larger than infinity.
+    No number reaches NaN, which DuckDB orders above infinity.
     """
 
     def __init__(self) -> None:
@@ -65,9 +65,9 @@ class _Grids:
         self.edges: list[Edges] = []
 
     def cell(self, value: str, edges: Edges, below: int) -> str:
-        """SQL for the cell of a value that is not below the first ``below`` of all edges; these come next.
+        """SQL for the cell of a value that is not below the first ``below`` of all edges; ``edges`` come next.
 
-        Edges too uneven for one grid are parted in the middle.
+        Edges too uneven for one grid are split in the middle.
         """
         if len(edges) == 1:
             at = self._added(np.array([below, below + 1]), np.array([np.nan, np.nan]))
@@ -77,7 +77,7 @@ class _Grids:
             scale = float(cells) / width if width > 0 else np.inf
             if not (0 < scale < np.inf):
                 break
-            # The engine computes the same, so that an edge and a value in other cells are in the right order.
+            # The engine computes the same, so an edge and a value in different cells are in the right order.
             place = np.clip(np.floor((edges - low) * scale) + 1, 0, cells).astype(np.int64)
             if len(np.unique(place)) == len(place):
                 inside = np.full(cells + 1, np.nan)

@@ -1,4 +1,4 @@
-"""Spark: its session, rows that come to the driver in their order, and the engine made of them."""
+"""Spark: its session, rows that reach the driver in order, and the engine made of them."""
 
 from tacit.tables.engines.spark.engine import SparkEngine
 

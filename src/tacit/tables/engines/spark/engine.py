@@ -1,6 +1,6 @@
 """Spark behind the protocol of the engines: positions of rows in partitions, joins with small broadcast tables.
 
-Joins with broadcast tables leave the big side's rows where they are; one file out of many parts is DuckDB's to write.
+Joins with broadcast tables leave the big side's rows in place; writing one file out of many parts is left to DuckDB.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ _PLACE = "__tacit_place__"
 
 
 def _together(frames: Sequence[DataFrame], partitions: Partitions) -> DataFrame:
-    """The rows of several files in their order, which a reader of all of them would not keep."""
+    """The rows of several files in their order, which Spark would not keep if it read all of them at once."""
     from functools import reduce
 
     from pyspark.sql import functions as F
 
-    told = []
+    parts = []
     for at, frame in enumerate(frames):
         for key, values in partitions.items():
             kind = "bigint" if any(isinstance(value, int) for value in values) else "string"
             frame = frame.drop(column(key)) if key in frame.columns else frame
             frame = frame.withColumn(key, F.lit(values[at]).cast(kind))
-        told.append(frame)
-    return reduce(lambda one, other: one.union(other), told)
+        parts.append(frame)
+    return reduce(lambda one, other: one.union(other), parts)
 
 
 class SparkEngine(Engine):
@@ -75,7 +75,7 @@ class SparkEngine(Engine):
         self._frame: DataFrame | None = None
         self._opened: DataFrame | None = None
         self._counts: list[int] | None = None
-        # The rows of each group of the files, where they have some.
+        # The number of rows of each row group of the files, where they have any.
         self._groups: tuple[int, ...] = ()
 
     def of_frame(self, frame: DataFrame) -> Rows:
@@ -88,7 +88,7 @@ class SparkEngine(Engine):
         return _lazy(self._opened)
 
     def pinned(self, rows: Rows) -> Rows:
-        """Spark works rows out anew for every question: a plan that draws gives others each time."""
+        """Spark computes rows anew for every question: a plan that draws at random gives different ones each time."""
         if self._frame is not None and not self._frame._jdf.queryExecution().analyzed().deterministic():
             raise DataError(
                 "the Spark frame draws anew each time it is read (rand() or the like): write it to a file first, "
@@ -105,7 +105,7 @@ class SparkEngine(Engine):
         return self.of_frame(from_arrow(data if hasattr(data, "num_columns") else data.to_table()))
 
     def of_csv(self, paths: Sequence[Path], names: Sequence[str], delimiter: str, partitions: Partitions) -> Rows:
-        """Every cell as the text it is. A quoted cell may hold a line break, so a file is read in one piece."""
+        """Every cell as text, unchanged. A quoted cell may hold a line break, so a file is read in one piece."""
         spark = session()
         from pyspark.sql import functions as F
         from pyspark.sql.types import StringType, StructField, StructType
@@ -130,7 +130,7 @@ class SparkEngine(Engine):
         return self.of_frame(_together([cells(path) for path in paths], partitions))
 
     def of_parquet(self, paths: Sequence[Path], names: Sequence[str], partitions: Partitions) -> Rows:
-        """Parquet files, whose groups are remembered: a release is written in the same ones."""
+        """Parquet files, whose row groups are remembered: a release is written in the same ones."""
         import pyarrow.parquet as pq
 
         papers = [pq.read_metadata(path) for path in paths]
@@ -141,8 +141,8 @@ class SparkEngine(Engine):
         """Parquet at any address that the session has a reader for, in Spark's own order of the files."""
         frame = session().read.parquet(address)
         parts = unquote(next(iter(frame.inputFiles()), "")).split("/")[:-1]
-        told = {name for name, mark, _ in (each.partition("=") for each in parts) if mark}
-        return self.of_frame(frame), tuple(name for name in frame.columns if name in told)
+        in_folders = {name for name, mark, _ in (each.partition("=") for each in parts) if mark}
+        return self.of_frame(frame), tuple(name for name in frame.columns if name in in_folders)
 
     def of_jsonl(self, paths: Sequence[Path], types: Mapping[str, str], partitions: Partitions) -> Rows:
         addresses = [_address(path) for path in paths]
@@ -166,7 +166,7 @@ class SparkEngine(Engine):
 
         Guarantees
         ----------
-        No two rows get one index: if the partitions are not those that were counted, the job fails.
+        No two rows get the same index: if the partitions are not those that were counted, the job fails.
         """
         from pyspark.sql import functions as F
 
@@ -231,9 +231,9 @@ class SparkEngine(Engine):
     def numbered(
         self, rows: Rows, columns: Sequence[str], number: RowNumber, name: str, sizes: Sequence[int] | None
     ) -> Rows | None:
-        """By a list of all combinations, where these can be few; else, where many occur, by Python on the workers.
+        """By a list of all combinations, if few are possible; otherwise, if many occur, by Python on the workers.
 
-        None where some occur: they are counted, and their numbers looked up.
+        None in between: the caller counts the combinations that occur, and looks up their numbers.
         """
         import pyarrow as pa
         from pyspark.sql import functions as F
@@ -251,7 +251,7 @@ class SparkEngine(Engine):
         if seen is None or seen[0] <= SOME:
             return None
         made = numbered_on_workers(frame, columns, number, name)
-        # A value without a number is to be told now.
+        # A value without a number must be reported now.
         made.count()
         finalize(self, _let_go, made).atexit = False
         return _lazy(made)
@@ -280,7 +280,7 @@ class SparkEngine(Engine):
             value = column(name)
             if name in symbols.columns:
                 kind = with_outputs.schema[name].dataType
-                # Kept cells are written as counted: NaN against missing, -0.0 against 0.0, would be side doors.
+                # Kept cells are written as counted: NaN versus missing, or -0.0 versus 0.0, would tell more.
                 kept = counted(name, kind)
                 value = F.when(F.col(_PLACE) == KEPT, kept).otherwise(outputs[name].cast(kind))
             new.append(value.alias(name))
@@ -295,7 +295,7 @@ class SparkEngine(Engine):
         index = self.indexed(_lazy(frame.select("*", column(ROW).alias("__tacit_at__"))))
         digits = F.substring(F.sha2(F.concat(F.lit(key), column(ROW).cast("string")), 256), 1, HEX_DIGITS)
         drawn, shift = F.col(_PLACE) != KEPT, F.col(_PLACE).bitwiseAND(F.lit((1 << SHIFT_BITS) - 1)).cast("int")
-        # A table of a single bucket has a single output, which takes no chance.
+        # A table with a single bucket has a single output, which needs no random bits.
         bits = F.when(drawn & (shift < BITS), F.conv(digits, 16, 10)).when(drawn, F.lit("0")).cast("bigint")
         hashed = index.to_native().withColumn("__tacit_bits__", bits)
         cell = F.call_function("shiftright", F.col("__tacit_bits__"), shift)
@@ -308,7 +308,7 @@ class SparkEngine(Engine):
             name: F.when(own, F.col(own_name(at))).otherwise(F.col(other_name(at)))
             for at, name in enumerate(symbols.columns)
         }
-        # The hidden position goes on as it came, for a later step may ask for the index again.
+        # The hidden position is passed on unchanged: a later step may ask for the index again.
         return joined.withColumn(ROW, F.col("__tacit_at__")), outputs
 
     @contextmanager
@@ -323,7 +323,7 @@ class SparkEngine(Engine):
 
 
 def _let_go(frame: DataFrame) -> None:
-    """What the workers keep of a frame, unless its session has gone before."""
+    """Drop what the workers keep of a frame, unless its session has already ended."""
     if frame.sparkSession.sparkContext._jsc is not None:
         frame.unpersist()
 
@@ -336,7 +336,7 @@ def _lazy(frame: DataFrame) -> Rows:
 
 
 def _address(path: Path) -> str:
-    """The address of a file of this machine, which workers elsewhere may see too, but for its private files."""
+    """The address of a file of this machine; workers elsewhere may see it too, unless it is a private copy."""
     if connections.is_private(path) and not on_this_machine():
         raise SourceError(
             "a copy that was made for this run is on the driver, where the workers of Spark cannot see it: give them a "
@@ -346,7 +346,7 @@ def _address(path: Path) -> str:
 
 
 def _whole_numbers(numbers: Sequence[int]) -> Column:
-    """A list of numbers in one expression: one literal each would be a call of Java each."""
+    """A list of numbers in one expression: separate literals would each be a call to Java."""
     from pyspark.sql import functions as F
 
     return F.expr(f"array({', '.join(f'{number}L' for number in numbers)})")

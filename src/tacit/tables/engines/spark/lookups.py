@@ -1,4 +1,4 @@
-"""Values that rows look up by their symbols: joins with small broadcast tables, which leave the rows where they are."""
+"""Values that rows look up by their symbols: joins with small broadcast tables, which leave the rows in place."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _AT = "__tacit_s__"
 
 
 def column(name: str) -> Column:
-    """A column by its name, whatever is in it."""
+    """A column by its name, whatever characters it has."""
     from pyspark.sql import functions as F
 
     return F.col(quoted(name))

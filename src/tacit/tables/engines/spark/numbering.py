@@ -1,4 +1,4 @@
-"""Numbers that Python makes of rows on the workers of Spark, where more combinations occur than can be looked up."""
+"""Numbers that Python computes from rows on Spark's workers, where more combinations occur than can be looked up."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from tacit.tables.engines.protocol import RowNumber
 
-# The numbers of so few combinations are looked up in a list of all that there could be, and of so few among those that
-# occur; more would be slow to bring to the driver and out again.
+# Up to FEW possible combinations, numbers are looked up in a list of all of them; up to SOME that occur, among these.
+# More would be slow to bring to the driver and back.
 FEW = 1 << 16
 SOME = 1_000_000
 
@@ -27,7 +27,7 @@ SOME = 1_000_000
 def numbered_on_workers(frame: DataFrame, columns: Sequence[str], number: RowNumber, name: str) -> DataFrame:
     """The rows with columns of whole numbers replaced by their number, as :meth:`Engine.numbered` says.
 
-    The workers keep what they made on their disks, and need Python with this package. No row comes to the driver.
+    The workers keep the results on their disks, and need Python with this package. No row comes to the driver.
     """
     from pyspark import StorageLevel
     from pyspark.sql.types import LongType, StructField, StructType
@@ -42,8 +42,8 @@ def numbered_on_workers(frame: DataFrame, columns: Sequence[str], number: RowNum
         import pyarrow as pa
 
         for batch in batches:
-            few = np.column_stack([batch.column(at).to_numpy() for at in range(len(columns))])
-            numbers = pa.array(number(few).astype(np.int64))
+            parts = np.column_stack([batch.column(at).to_numpy() for at in range(len(columns))])
+            numbers = pa.array(number(parts).astype(np.int64))
             rest = batch.columns[len(columns) :]
             yield pa.RecordBatch.from_arrays([*rest[:-1], numbers, rest[-1]], names=kinds.names)
 

@@ -14,13 +14,13 @@ from tacit.tables.engines.duckdb import connections
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# What a job fails with on purpose, as its error says it; the rest of the line is for people.
+# Marks in the messages of jobs that fail on purpose.
 MOVED = "tacit: rows moved"
 _UNKNOWN = "tacit.errors.UnknownValueError: "
 
 
 def session() -> SparkSession:
-    """The running Spark session, or a new one: of ``spark-submit`` its cluster's, else a local one."""
+    """The running Spark session, or a new one: on the cluster under ``spark-submit``, otherwise local."""
     _refusals()
     from pyspark.errors import PySparkRuntimeError
     from pyspark.sql import SparkSession
@@ -28,7 +28,7 @@ def session() -> SparkSession:
     running = SparkSession.getActiveSession()
     if running is not None:
         return running
-    # Spark looks for an address of the machine, and says so at length, unless it is told one.
+    # Without this Spark looks for an address of the machine, and reports that at length.
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     local = SparkSession.builder.appName("tacit").config("spark.ui.enabled", "false").config("spark.log.level", "ERROR")
     try:
@@ -40,8 +40,8 @@ def session() -> SparkSession:
 def keep_partitions(spark: SparkSession) -> None:
     """Have a session read the same files and ranges in the same partitions, whatever workers come and go.
 
-    Spark goes by the cores that there are at the moment, unless it is told a number: a row's partition is part of its
-    place. Numbers that were set stay.
+    Without a fixed number Spark goes by the cores it has at the moment, but a row's partition is part of its position.
+    Numbers that are already set stay.
     """
     for name, number in (
         ("spark.sql.leafNodeDefaultParallelism", spark.sparkContext.defaultParallelism),
@@ -57,7 +57,7 @@ def on_this_machine() -> bool:
 
 
 def _refusals() -> tuple[type[Exception], ...]:
-    """What Spark raises; an EngineError if it is not there."""
+    """The exceptions that Spark raises; an EngineError if Spark is not installed."""
     try:
         from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
         from pyspark.errors import PySparkException
@@ -72,7 +72,7 @@ def _without(template: str) -> EngineError:
 
 @contextmanager
 def reading(name: str) -> Iterator[None]:
-    """Within it, what Spark, or DuckDB on its behalf, refuses becomes one line that names the source."""
+    """Within it, an error of Spark, or of DuckDB on its behalf, becomes one line that names the source."""
     refusals = _refusals()
     try:
         with connections.reading(name):
@@ -96,7 +96,7 @@ def _told(name: str, error: Exception) -> TacitError:
         return SourceError(f"Spark finds nothing at {name}: check the address")
     if re.search("MALFORMED|FAILED_READ_FILE|CANNOT_PARSE|BadRecord", message):
         return DataError(f"{name} has a line or value Spark cannot read: fix it; DuckDB names the line")
-    # Before a cause, py4j says which of its own objects was asked.
+    # Before the cause, py4j names which of its own objects was called.
     lines = [
         line
         for line in message.splitlines()

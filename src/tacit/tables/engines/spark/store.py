@@ -31,7 +31,7 @@ class SparkStore(Store):
             self._spark.sql(query)
 
     def _hold(self, frame: DataFrame) -> str:
-        # The session sees all views, so that each has a name of its own.
+        # All views are visible in the session, so each needs its own name.
         name = f"tacit_store_{next(_serial)}"
         # A checkpoint also cuts the plan, which would otherwise grow with every round.
         frame.localCheckpoint().createOrReplaceTempView(name)

@@ -1,4 +1,4 @@
-"""Rows that come to the driver in their order, a partition at a time, over Spark's own connections."""
+"""Rows that reach the driver in order, one partition at a time, over Spark's own connections."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-# Rows that DuckDB works on at a time, and at most puts in a group of a Parquet file.
+# Rows that DuckDB works on at a time, and the most it puts into a row group of a Parquet file.
 VECTOR = 2048
 GROUP = 60 * VECTOR
 
@@ -22,14 +22,14 @@ def streamed(frame: DataFrame, groups: Sequence[int] = ()) -> pa.RecordBatchRead
     ----------
     frame : DataFrame
     groups : sequence of int
-        How many rows are in each group of the file they come from, if it has any. Batches end where these do, as they
-        do where DuckDB reads the file itself: what it writes of them has the same bytes.
+        How many rows are in each row group of the file they come from, if it has any. Batches end where these do, as
+        they do where DuckDB reads the file itself, so that it writes the same bytes.
 
     Guarantees
     ----------
-    All partitions are worked out side by side before the first batch comes, and wait on the disks of their workers: no
-    directory is shared, and what a lost worker had is worked out again. The driver holds two partitions at a time, and
-    a batch.
+    All partitions are computed in parallel before the first batch comes, and are kept on the disks of their workers: no
+    directory is shared, and what a lost worker had is computed again. The driver holds two partitions at a time, and a
+    batch.
     """
     import pyarrow as pa
     from pyspark import StorageLevel
@@ -56,7 +56,7 @@ def streamed(frame: DataFrame, groups: Sequence[int] = ()) -> pa.RecordBatchRead
 
 
 def in_vectors(batches: Iterable[pa.RecordBatch], groups: Iterator[int]) -> Iterator[pa.RecordBatch]:
-    """The same rows in batches of whole vectors, but for the last of each group."""
+    """The same rows in batches of whole vectors, except for the last batch of each group."""
     import pyarrow as pa
 
     waiting: list[pa.RecordBatch] = []
