@@ -16,8 +16,8 @@ Asked = Question | VerifyRequest | AttackRequest | CheckRequest
 def opened(source: Any, asked: Asked, *, pinned: bool = False) -> Any:
     """The source as a table, if it should be read once; with ``pinned``, in a fixed order.
 
-    A file is left to its lens, unless its encoding was given. A local file is never fetched, whatever was asked. A table
-    that was opened before may hold other rows by now, and is counted again.
+    A file is left to its lens, unless its encoding was given. A local file is never fetched, whatever was asked.
+    A table that was opened before may hold other rows by now, and is counted again.
     """
     if isinstance(source, Table) and asked.encoding is None:
         return source.afresh()
