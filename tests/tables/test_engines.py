@@ -103,7 +103,11 @@ def test_draws_do_not_depend_on_partitions(spark, tmp_path, partitions):
 @pytest.mark.spark
 def test_the_sample_of_a_spark_frame_is_that_of_the_table(spark):
     data = pa.table({"i": range(1000)})
-    assert open_table(data, engine="spark").sample(["i"], 10).equals(open_table(data).sample(["i"], 10))
+    plain, there = open_table(data), open_table(spark.createDataFrame(data).repartitionByRange(2, "i"))
+    assert open_table(data, engine="spark").sample(["i"], 10).equals(plain.sample(["i"], 10))
+    # Rows of the second partition, taken out and taken once more.
+    assert there.thinned(10).sample(["i"], 10).equals(plain.sample(["i"], 10))
+    assert there.spread(10).row_count() == plain.spread(10).row_count()
 
 
 @pytest.mark.spark

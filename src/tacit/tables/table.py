@@ -242,7 +242,7 @@ class Table:
         import narwhals as nw
 
         with self.reading():
-            rows = self.engine.indexed(self.rows).filter(nw.col(ROW) % step == 0)
+            rows = self.engine.where(self.rows, nw.col(ROW) % step == 0)
         return self.with_rows(rows, self.columns)
 
     def spread(self, rows: int) -> Table:
@@ -255,8 +255,7 @@ class Table:
 
         most = _WHOLE * rows // max(1, self.row_count())
         with self.reading():
-            place = nw.col(ROW).cast(nw.Int64) * _GOLDEN % _WHOLE
-            kept = self.engine.indexed(self.rows).filter(place < most)
+            kept = self.engine.where(self.rows, nw.col(ROW).cast(nw.Int64) * _GOLDEN % _WHOLE < most)
         return self.with_rows(kept, self.columns)
 
     def _step(self, rows: int) -> int:

@@ -109,6 +109,10 @@ class Engine(ABC):
     def indexed(self, rows: Rows) -> Rows:
         """The rows with their positions as 0, 1, 2, ... in the order of the table."""
 
+    def where(self, rows: Rows, wanted: Any) -> Rows:
+        """The rows for which an expression of their index (:meth:`indexed`) is true; they can be indexed again."""
+        return self.indexed(rows).filter(wanted)
+
     @abstractmethod
     def held(self, rows: Rows) -> Rows:
         """The rows, computed once and kept for as long as they are used: for tables that fit into memory."""

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 _EMPTY = "\uffff"
 # monotonically_increasing_id keeps the partition above these bits and the place in it below.
 _PLACE_BITS = 33
-_PLACE = "__tacit_place__"
+_PLACE, _KEPT = "__tacit_place__", "__tacit_kept__"
 
 
 def _together(frames: Sequence[DataFrame], partitions: Partitions) -> DataFrame:
@@ -177,6 +177,13 @@ class SparkEngine(Engine):
         index = F.get(_whole_numbers([0, *accumulate(counts)]), partition) + place
         checked = F.when(inside, index).otherwise(F.raise_error(F.lit(MOVED)).cast("bigint"))
         return _lazy(rows.to_native().withColumn(ROW, checked))
+
+    def where(self, rows: Rows, wanted: Any) -> Rows:
+        import narwhals as nw
+
+        # The rows keep their places in their partitions, by which they are indexed.
+        placed = self.indexed(rows.with_columns(nw.col(ROW).alias(_KEPT)))
+        return placed.filter(wanted).with_columns(nw.col(_KEPT).alias(ROW)).drop(_KEPT)
 
     def _partition_counts(self) -> list[int]:
         """The number of rows of each partition of what was opened, counted once."""
