@@ -109,7 +109,7 @@ def test_a_json_array_keeps_numbers_texts_and_its_form(request, tmp_path, engine
     table = open_table(tmp_path / "t.json")
     write_table(table, tmp_path / "out.json", like=table)
     assert json.loads((tmp_path / "out.json").read_text()) == data
-    for text, why in (('["a"]', "no array of JSON objects"), ('[{"a": 1}, {"a": "x"}]', "mixes types")):
+    for text, why in (('["a"]', "not an array of JSON objects"), ('[{"a": 1}, {"a": "x"}]', "mixes types")):
         (tmp_path / "t.json").write_text(text)
         with pytest.raises(DataError, match=why):
             open_table(tmp_path / "t.json")

@@ -87,6 +87,7 @@ def tab(pages: OpenedPages) -> Any:
     return tab
 
 
+@pytest.mark.long
 def test_advice_stands_beside_its_effect_and_is_followed_and_undone_with_a_click(tab: Any, pages: OpenedPages) -> None:
     advice = tab.locator("table.advised tbody tr")
     assert [each.split("\t") for each in advice.all_inner_texts()] == [
