@@ -131,8 +131,8 @@ def test_no_page_names_a_package_index(page: Path) -> None:
     assert not re.search(r"index-url|files\.pythonhosted|pypi\.org|artifactory|nexus", text, re.IGNORECASE)
 
 
-# They learn for seconds what quick tests of estimators hold.
-AT_LENGTH = ("learn-log-lift.md", "which-features.md")
+# They learn for seconds what quick tests of estimators, posts, images and vectors hold.
+AT_LENGTH = ("learn-log-lift.md", "which-features.md", "text.md", "images.md", "vectors.md", "fairness.md")
 # So do blocks with these words, what quick tests of images, posts and adversaries hold.
 BLOCKS_AT_LENGTH = (
     "patch=4, scale=8",

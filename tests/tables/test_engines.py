@@ -87,6 +87,7 @@ def test_a_release_is_the_same_from_both_engines(spark, files, tmp_path, name):
         assert path.read_bytes() == spark_path.read_bytes()
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.parametrize("partitions", few([5, 1]))
 def test_draws_do_not_depend_on_partitions(spark, tmp_path, partitions):

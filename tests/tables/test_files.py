@@ -200,7 +200,7 @@ def test_a_table_of_a_sqlite_database_is_read_whatever_its_file_is_called(tmp_pa
         open_table(path, table="p")
 
 
-@pytest.mark.parametrize(("engine", "kind"), on_engines(["csv", "parquet", "jsonl", "orc", "arrow"], 2))
+@pytest.mark.parametrize(("engine", "kind"), on_engines(["csv", "parquet", "jsonl", "orc", "arrow"], 1))
 def test_several_files_are_one_table_with_a_column_for_each_folder_that_tells_one(request, tmp_path, engine, kind):
     if engine == "spark":
         request.getfixturevalue("spark")

@@ -222,6 +222,7 @@ def test_a_coded_release_keeps_every_family_below_its_ceiling(posts, tmp_path: P
         tacit.attack(tmp_path / "r", against=posts.source)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("brief_network")
 def test_a_release_with_an_untouched_third_is_red(tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
