@@ -104,7 +104,7 @@ def test_draws_do_not_depend_on_partitions(spark, tmp_path, partitions):
 @pytest.mark.spark
 def test_the_sample_of_a_spark_frame_is_that_of_the_table(spark):
     data = pa.table({"i": range(1000)})
-    plain, there = open_table(data), open_table(spark.createDataFrame(data).repartitionByRange(2, "i"))
+    plain, there = open_table(data), open_table(spark.range(0, 1000, 1, 2).toDF("i"))
     assert open_table(data, engine="spark").sample(["i"], 10).equals(plain.sample(["i"], 10))
     # Rows of the second partition, taken out and taken once more.
     assert there.thinned(10).sample(["i"], 10).equals(plain.sample(["i"], 10))
