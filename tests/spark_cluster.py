@@ -57,7 +57,6 @@ class SparkCluster:
             stderr=subprocess.STDOUT,
             text=True,
             # The workers are somebody else, who is to write into folders that Spark makes for them.
-            umask=0,
         )
 
 

@@ -107,7 +107,7 @@ def test_the_sample_of_a_spark_frame_is_that_of_the_table(spark):
     plain, there = open_table(data), open_table(spark.range(0, 1000, 1, 2).toDF("i"))
     assert open_table(data, engine="spark").sample(["i"], 10).equals(plain.sample(["i"], 10))
     # Rows of the second partition, taken out and taken once more.
-    assert there.thinned(10).sample(["i"], 10).equals(plain.sample(["i"], 10))
+    assert there.thinned(10).sample(["i"], 10)["i"].to_pylist() == plain.sample(["i"], 10)["i"].to_pylist()
     assert there.spread(10).row_count() == plain.spread(10).row_count()
 
 
