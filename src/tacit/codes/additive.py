@@ -17,17 +17,17 @@ Vector = NDArray[np.float64]
 _DRAWN = 30.0
 
 
-def additive_guesses(told: Matrix, counts: Matrix, judged: Matrix) -> Matrix:
+def additive_guesses(features: Matrix, counts: Matrix, judged: Matrix) -> Matrix:
     """A score for each class of each row of ``judged``, by ridge regression of the classes' shares on what is told.
 
-    ``told`` (rows x features) is what the model learns from, ``counts`` (rows x classes) what each class weighs there.
+    It learns from ``features`` (rows x features); ``counts`` (rows x classes) is how much each class weighs there.
     """
     weight = counts.sum(axis=1)
     total = max(float(weight.sum()), 1e-300)
-    middle = weight @ told / total
+    middle = weight @ features / total
     share = counts.sum(axis=0) / total
-    centred = told - middle
-    square = (centred * weight[:, None]).T @ centred + _DRAWN * np.eye(told.shape[1])
+    centred = features - middle
+    square = (centred * weight[:, None]).T @ centred + _DRAWN * np.eye(features.shape[1])
     parts = np.linalg.solve(square, centred.T @ (counts - weight[:, None] * share))
     # What differs only by rounding is equal: it ranks nothing.
     return np.asarray(np.round((judged - middle) @ parts + share, 10), dtype=np.float64)

@@ -103,22 +103,22 @@ class CodeRequest:
         return (*self.hidden, *(name for name in self.use if name not in self.columns))
 
 
-def counted_atoms(table: Table, scales: Sequence[AnyScale], asked: CodeRequest, *beside: str) -> Counts:
+def counted_atoms(table: Table, scales: Sequence[AnyScale], request: CodeRequest, *beside: str) -> Counts:
     """How often every combination of atoms, secrets and uses occurs, along with further columns ``beside`` them."""
-    counted = [*asked.columns, *asked.beside, *beside]
-    if asked.weight is None and few_values(scales):
+    counted = [*request.columns, *request.beside, *beside]
+    if request.weight is None and few_values(scales):
         # For an engine, grouping a few short texts is faster than looking up each of them.
         return counts_by_atom(count(table, counted), scales)
-    return count(atoms_table(table, scales), counted, weight=asked.weight)
+    return count(atoms_table(table, scales), counted, weight=request.weight)
 
 
 def grouped_records(
-    counts: Counts, asked: CodeRequest, atoms: NDArray[np.int64] | None = None
+    counts: Counts, request: CodeRequest, atoms: NDArray[np.int64] | None = None
 ) -> tuple[GroupedRecords, list[SecretBound]]:
     """The counts as the search reads them, and the bound on each secret; ``atoms``, if values were counted instead."""
-    orders = secret_orders(counts, asked)
-    bounds = [asked.claims[order.claim].bound(order.values) for order in orders]
-    codes = atom_codes(counts, asked.columns) if atoms is None else atoms
+    orders = secret_orders(counts, request)
+    bounds = [request.claims[order.claim].bound(order.values) for order in orders]
+    codes = atom_codes(counts, request.columns) if atoms is None else atoms
     secrets = [order.secret for order in orders]
     return GroupedRecords.of(codes, *secrets, records=counts.records, weight=counts.weight), bounds
 
@@ -131,10 +131,10 @@ class SecretOrder(NamedTuple):
     values: int
 
 
-def secret_orders(counts: Counts, asked: CodeRequest) -> list[SecretOrder]:
+def secret_orders(counts: Counts, request: CodeRequest) -> list[SecretOrder]:
     """The secret of each claim; one with thresholds and missing values twice: with these last, and first."""
     orders = []
-    for at, claim in enumerate(asked.claims):
+    for at, claim in enumerate(request.claims):
         values, numbers = in_order(counts.codes[:, [counts.columns.index(name) for name in claim.secret]])
         both = (numbers,) if claim.floor is None else at_both_ends(numbers, _missing(counts, claim.secret[0], values))
         orders += [SecretOrder(at, each, len(values)) for each in both]
@@ -148,11 +148,11 @@ def _missing(counts: Counts, column: str, values: NDArray[np.int64]) -> int | No
     return places[0] if places else None
 
 
-def uses_of(counts: Counts, asked: CodeRequest) -> NDArray[np.int64] | None:
+def uses_of(counts: Counts, request: CodeRequest) -> NDArray[np.int64] | None:
     """The value of the use of each group, in at most a few classes; None where no use was named."""
-    if not asked.use:
+    if not request.use:
         return None
-    values = in_order(counts.codes[:, [counts.columns.index(name) for name in asked.use]])[1]
+    values = in_order(counts.codes[:, [counts.columns.index(name) for name in request.use]])[1]
     different = int(values.max(initial=0)) + 1
     if different <= MOST_USES:
         return values

@@ -74,12 +74,12 @@ class CellCode:
     @cached_property
     def texts(self) -> tuple[tuple[str, ...], ...]:
         """For each column, its level in every cell."""
-        told = []
+        texts = []
         for column, scale in enumerate(self.scales):
             which, parts = self.tree.parts_of(column)
             written = [scale.text(part) for part in parts]
-            told.append(tuple(written[number] for number in which[self.tree.leaves]))
-        return tuple(told)
+            texts.append(tuple(written[number] for number in which[self.tree.leaves]))
+        return tuple(texts)
 
     @cached_property
     def written(self) -> tuple[tuple[str, ...] | tuple[float | None, ...], ...]:
@@ -106,7 +106,7 @@ class CellCode:
 
     def exact(self, symbols: Symbols) -> NDArray[np.bool_]:
         """Whether what is written for a released value is a single value of its column (values x columns)."""
-        told = []
+        exact = []
         for column, (scale, name) in enumerate(zip(self.scales, self.columns, strict=True)):
             # What is written as missing was missing; a number is a mean, even of a single value.
             meant = {
@@ -115,8 +115,8 @@ class CellCode:
                 if name not in self.numbers or level is None
             }
             levels = np.array([meant.get(level, False) for level in symbols.levels[column]], dtype=bool)
-            told.append(levels[symbols.codes[:, column]])
-        return np.stack(told, axis=1)
+            exact.append(levels[symbols.codes[:, column]])
+        return np.stack(exact, axis=1)
 
     def with_tree(self, tree: CellTree) -> CellCode:
         """Other cells on the same scales."""
@@ -134,10 +134,10 @@ class CellCode:
 
     def as_told(self) -> CellCode:
         """The same code with numbers only for levels that a cell has; the others are for later batches."""
-        told = zip(self.columns, self.texts, strict=True)
+        written = zip(self.columns, self.texts, strict=True)
         numbers = {
             name: {text: self.numbers[name][text] for text in dict.fromkeys(texts)}
-            for name, texts in told
+            for name, texts in written
             if name in self.numbers
         }
         return replace(self, numbers=numbers)
@@ -151,20 +151,20 @@ class CellCode:
         fewer than ``least`` records, the number is the middle of the level's range. ``records`` are those of each atom
         of each column.
         """
-        made, numbers = self.reduced(), dict[str, dict[str, float | None]]()
-        for column, (fine, coarse) in enumerate(zip(self.scales, made.scales, strict=True)):
+        reduced, numbers = self.reduced(), dict[str, dict[str, float | None]]()
+        for column, (fine, coarse) in enumerate(zip(self.scales, reduced.scales, strict=True)):
             # Both trees number nodes alike, so a node's parts on the two scales are the same records.
-            (which, parts), (coarsely, levels) = self.tree.parts_of(column), made.tree.parts_of(column)
+            (which, parts), (coarsely, levels) = self.tree.parts_of(column), reduced.tree.parts_of(column)
             own = dict(zip(coarsely.tolist(), which.tolist(), strict=True))
-            told = {}
+            means = {}
             for at, level in enumerate(levels):
                 number = fine.number(parts[own[at]], records[fine.column], least)
                 if _few_numbers(fine, parts[own[at]], records[fine.column], least):
                     number = coarse.number(level, np.zeros(coarse.size), least) if coarse.present > 1 else None
-                told[coarse.text(level)] = None if number is None else float(f"{number:.{DIGITS}g}")
-            if all(number is not None or text == MISSING for text, number in told.items()):
-                numbers[fine.column] = told
-        return replace(made, numbers=numbers)
+                means[coarse.text(level)] = None if number is None else float(f"{number:.{DIGITS}g}")
+            if all(number is not None or text == MISSING for text, number in means.items()):
+                numbers[fine.column] = means
+        return replace(reduced, numbers=numbers)
 
 
 def _few_numbers(scale: AnyScale, part: Mask, records: NDArray[np.int64], least: int) -> bool:

@@ -109,8 +109,8 @@ def cells_of_groups(code: CellCode, counts: Counts, columns: Sequence[str], name
     As for :func:`placed`: a value of the table ``name`` that a scale does not know is refused.
     """
     places = map(counts.columns.index, columns)
-    told = zip(code.scales, places, strict=True)
-    atoms = [scale.atoms_of(counts.levels[at])[counts.codes[:, at]] for scale, at in told]
+    scaled = zip(code.scales, places, strict=True)
+    atoms = [scale.atoms_of(counts.levels[at])[counts.codes[:, at]] for scale, at in scaled]
     return _cells_of(code, np.column_stack(atoms), name)
 
 
@@ -131,23 +131,23 @@ def _by_value(table: Table, scale: Scale) -> tuple[CategoryScale, Ints]:
     return CategoryScale(scale.column, "text", tuple(values), None in levels), np.asarray(scale.atoms_of(levels))
 
 
-def coded(table: Table, code: CellCode, found: PlacedTable | None = None) -> Table:
+def coded(table: Table, code: CellCode, placed_table: PlacedTable | None = None) -> Table:
     """The table with its released columns written as the levels of each record's cell; the rest is unchanged.
 
-    ``found`` has the cells of its records, where they are already known.
+    ``placed_table`` has the cells of its records, where they are already known.
 
     Guarantees
     ----------
     Rows, their order and all other columns stay. What is written for a row depends only on its cell, and is the same
     on every engine. A value that a scale does not know is refused, never guessed.
     """
-    found = placed(table, code) if found is None else found
+    placed_table = placed(table, code) if placed_table is None else placed_table
     levels = {
-        name: [None if told[at] is None else str(told[at]) for at in found.cell.tolist()]
-        for name, told in zip(code.columns, code.written, strict=True)
+        name: [None if texts[at] is None else str(texts[at]) for at in placed_table.cell.tolist()]
+        for name, texts in zip(code.columns, code.written, strict=True)
     }
-    told = labelled(found.table, CELL, levels).select(table.names)
-    return _in_numbers(told, written_numbers(table, code))
+    labels = labelled(placed_table.table, CELL, levels).select(table.names)
+    return _in_numbers(labels, written_numbers(table, code))
 
 
 def counts_by_cell(counts: Counts, columns: Sequence[str], cell: Ints) -> Counts:
@@ -177,9 +177,9 @@ def told_counts(table: Table, code: CellCode, counts: Counts, cell: Ints) -> Cou
     """Counts by cell as counts of what is written: the released columns replace the last column, the cell."""
     levels, codes = [*counts.levels[:-1]], [*counts.codes[:, :-1].T]
     as_numbers = written_numbers(table, code)
-    for name, told in zip(code.columns, code.written, strict=True):
+    for name, texts in zip(code.columns, code.written, strict=True):
         is_number = name in as_numbers
-        here = [told[at] if is_number or told[at] is None else str(told[at]) for at in cell.tolist()]
+        here = [texts[at] if is_number or texts[at] is None else str(texts[at]) for at in cell.tolist()]
         present = sorted({*here} - {None})
         levels.append((*present, *([None] if None in here else [])))
         place = {value: at for at, value in enumerate(levels[-1])}

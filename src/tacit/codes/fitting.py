@@ -69,7 +69,7 @@ class FittedCode:
     upper_alone: Mapping[str, float] = field(default_factory=dict)
 
 
-def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -> FittedCode:
+def fit_code(table: Table, request: CodeRequest, *, progress: Progress = silent) -> FittedCode:
     """The code whose cells keep most of the columns within what was asked.
 
     Guarantees
@@ -77,30 +77,36 @@ def fit_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -
     Counted on the whole table: every cell has at least ``least`` records, or is the only one; in every cell each
     log-lift is within its bounds (given what is known, where something is), except for what delta allows.
     """
-    found = count_for_code(table, asked, progress=progress)
+    counted = count_for_code(table, request, progress=progress)
     progress("choosing cells", None)
-    fine, counts, records = cells_within(found, asked), found.counts, found.records
-    if found.step > 1 and not (table.row_count() <= MOST_CUT_AGAIN or _weighed_as_one(asked)):
+    fine, counts, records = cells_within(counted, request), counted.counts, counted.records
+    if counted.step > 1 and not (table.row_count() <= MOST_CUT_AGAIN or _weighed_as_one(request)):
         # A sample cannot show that every cut of a column is forbidden.
-        fine, standing = _standing(table, fine, asked)
-        return FittedCode(published(fine, records, asked), (), standing)
-    if found.step > 1:
-        counts = counted_atoms(table, found.scales, asked)
-        fine, records = _cut_again(fine, counts, asked), grouped_records(counts, asked)[0]
-    obstacles = _obstacles(counts, records, found.bounds(asked), found.scales, asked)
+        fine, standing = _standing(table, fine, request)
+        return FittedCode(published(fine, records, request), (), standing)
+    if counted.step > 1:
+        counts = counted_atoms(table, counted.scales, request)
+        fine, records = _cut_again(fine, counts, request), grouped_records(counts, request)[0]
+    obstacles = _obstacles(counts, records, counted.bounds(request), counted.scales, request)
     atoms = np.asarray(records.codes, np.int64)
-    found_again = _placed(table, fine, asked, counts, atoms)
-    return FittedCode(published(fine, records, asked), obstacles, found_again, _upper_alone(found, fine, asked))
+    placed_table = _placed(table, fine, request, counts, atoms)
+    return FittedCode(published(fine, records, request), obstacles, placed_table, _upper_alone(counted, fine, request))
 
 
-def _upper_alone(found: CountedAtoms, fine: CellCode, asked: CodeRequest) -> dict[str, float]:
+def _upper_alone(counted: CountedAtoms, fine: CellCode, request: CodeRequest) -> dict[str, float]:
     """What would be told about columns that no cell tells, by cells without the first claim's lower side."""
-    told, first = _told_shares(fine, found.records), asked.claims[0]
-    untold = [name for name, share in told.items() if not share]
-    if not untold or math.isinf(first.low) or first.delta or found.step > 1 or found.records.codes.size > MOST_TRIED:
+    shares_now, first = _told_shares(fine, counted.records), request.claims[0]
+    untold = [name for name, share in shares_now.items() if not share]
+    if (
+        not untold
+        or math.isinf(first.low)
+        or first.delta
+        or counted.step > 1
+        or counted.records.codes.size > MOST_TRIED
+    ):
         return {}
-    wider = replace(asked, claims=(replace(first, low=math.inf), *asked.claims[1:]))
-    shares = _told_shares(cells_within(found, wider), found.records)
+    wider = replace(request, claims=(replace(first, low=math.inf), *request.claims[1:]))
+    shares = _told_shares(cells_within(counted, wider), counted.records)
     return {name: shares[name] for name in untold}
 
 
@@ -109,49 +115,51 @@ def _told_shares(code: CellCode, records: GroupedRecords) -> dict[str, float]:
     node, out = code.tree.leaf_of(records.codes), {}
     for at, name in enumerate(code.columns):
         which, parts = code.tree.parts_of(at)
-        told = ~np.array([part.all() for part in parts])
-        out[name] = float(records.records[told[which[node]]].sum() / records.records.sum())
+        partial = ~np.array([part.all() for part in parts])
+        out[name] = float(records.records[partial[which[node]]].sum() / records.records.sum())
     return out
 
 
-def _weighed_as_one(asked: CodeRequest) -> bool:
+def _weighed_as_one(request: CodeRequest) -> bool:
     """Whether cells share something that only the search can distribute: the parts of columns, or delta."""
-    return asked.recode == "global" or any(claim.delta > 0 for claim in asked.claims)
+    return request.recode == "global" or any(claim.delta > 0 for claim in request.claims)
 
 
-def _own(table: Table, asked: CodeRequest) -> Table:
+def _own(table: Table, request: CodeRequest) -> Table:
     """The table with only the columns that the request is about."""
-    kept = {*asked.columns, *asked.hidden, *asked.use, asked.weight}
+    kept = {*request.columns, *request.hidden, *request.use, request.weight}
     return table.select([name for name in table.names if name in kept])
 
 
-def _placed(table: Table, code: CellCode, asked: CodeRequest, counts: Counts, atoms: NDArray[np.int64]) -> PlacedTable:
+def _placed(
+    table: Table, code: CellCode, request: CodeRequest, counts: Counts, atoms: NDArray[np.int64]
+) -> PlacedTable:
     """The table with the cells of its records, which were counted; ``atoms`` are those of each group."""
-    found = placed(_own(table, asked), code, own=True)
-    if asked.weight is not None:
+    placed_table = placed(_own(table, request), code, own=True)
+    if request.weight is not None:
         # Sums of weights depend on their order, so they are always made in the same one.
-        return found
+        return placed_table
     cell = code.places[code.tree.leaf_of(atoms)]
-    return replace(found, counts={(None, *asked.hidden): counts_by_cell(counts, asked.hidden, cell)})
+    return replace(placed_table, counts={(None, *request.hidden): counts_by_cell(counts, request.hidden, cell)})
 
 
-def _standing(table: Table, code: CellCode, asked: CodeRequest) -> tuple[CellCode, PlacedTable]:
+def _standing(table: Table, code: CellCode, request: CodeRequest) -> tuple[CellCode, PlacedTable]:
     """What is left of cells that were chosen on a sample once all records are counted, and the records' cells."""
-    found = placed(_own(table, asked), code, own=True)
-    counts, cell = found.counted(asked.hidden, weight=asked.weight)
-    records, bounds = grouped_records(counts, asked, cell[:, None])
+    placed_table = placed(_own(table, request), code, own=True)
+    counts, cell = placed_table.counted(request.hidden, weight=request.weight)
+    records, bounds = grouped_records(counts, request, cell[:, None])
     leaves = code.tree.leaves
-    merged = code.with_tree(pruned(code.tree, records, bounds, least=asked.least, leaf=leaves[cell]))
+    merged = code.with_tree(pruned(code.tree, records, bounds, least=request.least, leaf=leaves[cell]))
     home = code.tree.nodes_in(merged.tree)[leaves]
-    return merged, replace(found, cell=merged.places[home], counts={(asked.weight, *asked.hidden): counts})
+    return merged, replace(placed_table, cell=merged.places[home], counts={(request.weight, *request.hidden): counts})
 
 
-def _cut_again(code: CellCode, counts: Counts, asked: CodeRequest) -> CellCode:
+def _cut_again(code: CellCode, counts: Counts, request: CodeRequest) -> CellCode:
     """Cells that are out of bounds in a table are merged upwards, then cut anew as far as the bounds allow."""
-    records, bounds = grouped_records(counts, asked)
-    kept = pruned(code.tree, records, bounds, least=asked.least)
-    use = uses_of(counts, asked)
-    return code.with_tree(grown(records, bounds, code.scales, asked, least=asked.least, use=use, start=kept))
+    records, bounds = grouped_records(counts, request)
+    kept = pruned(code.tree, records, bounds, least=request.least)
+    use = uses_of(counts, request)
+    return code.with_tree(grown(records, bounds, code.scales, request, least=request.least, use=use, start=kept))
 
 
 def _obstacles(
@@ -159,21 +167,21 @@ def _obstacles(
     records: GroupedRecords,
     bounds: Sequence[SecretBound],
     scales: Sequence[AnyScale],
-    asked: CodeRequest,
+    request: CodeRequest,
 ) -> tuple[Obstacle, ...]:
-    if asked.known or any(claim.floor is not None for claim in asked.claims):
+    if request.known or any(claim.floor is not None for claim in request.claims):
         # A number has too many thresholds to name one. Given what is known, there are as many answers as parts.
         return ()
-    found = forbidden_columns(records, columns_of(scales), bounds, least=asked.least)
+    forbidden = forbidden_columns(records, columns_of(scales), bounds, least=request.least)
     return tuple(
         Obstacle(
-            column=asked.columns[each.column],
-            secret=asked.claims[each.claim].secret,
-            value=_value(counts, asked.claims[each.claim].secret, each.secret),
+            column=request.columns[each.column],
+            secret=request.claims[each.claim].secret,
+            value=_value(counts, request.claims[each.claim].secret, each.secret),
             side=each.side,
             zero=each.zero,
         )
-        for each in found
+        for each in forbidden
     )
 
 
@@ -185,7 +193,7 @@ def _value(counts: Counts, secret: tuple[str, ...], number: int) -> tuple[Any, .
 
 
 def fit_guided(
-    table: Table, counts: Counts, posteriors: NDArray[np.float64], asked: CodeRequest, *, progress: Progress = silent
+    table: Table, counts: Counts, posteriors: NDArray[np.float64], request: CodeRequest, *, progress: Progress = silent
 ) -> FittedCode:
     """The code whose cuts a learned posterior proposes; whether they may stand is counted, as in :func:`fit_code`.
 
@@ -193,31 +201,31 @@ def fit_guided(
     about each of their groups.
     """
     progress("choosing cells", None)
-    scales = cast("tuple[AnyScale, ...]", find_scales(table, asked.columns, asked.levels))
-    counted = [counts.columns.index(name) for name in asked.columns]
+    scales = cast("tuple[AnyScale, ...]", find_scales(table, request.columns, request.levels))
+    counted = [counts.columns.index(name) for name in request.columns]
     atoms = [scale.atoms_of(counts.levels[at])[counts.codes[:, at]] for scale, at in zip(scales, counted, strict=True)]
-    records, bounds = grouped_records(counts, asked, np.column_stack(atoms))
-    least = max(asked.least, int(counts.records.sum()) // MOST_CELLS)
-    scales, places = naming_no_few(scales, records, asked.least)
+    records, bounds = grouped_records(counts, request, np.column_stack(atoms))
+    least = max(request.least, int(counts.records.sum()) // MOST_CELLS)
+    scales, places = naming_no_few(scales, records, request.least)
     records = records.moved(places)
-    tree = grown(records, bounds, scales, asked, least=least, use=uses_of(counts, asked), guide=posteriors)
-    fine = CellCode(scales, tree, asked.known)
-    return FittedCode(published(fine, records, asked))
+    tree = grown(records, bounds, scales, request, least=least, use=uses_of(counts, request), guide=posteriors)
+    fine = CellCode(scales, tree, request.known)
+    return FittedCode(published(fine, records, request))
 
 
-def fitted_again(table: Table, code: CellCode, asked: CodeRequest) -> CellCode:
+def fitted_again(table: Table, code: CellCode, request: CodeRequest) -> CellCode:
     """The same cells for another table: those that are out of bounds there are merged upwards along the tree.
 
     Merged ones are cut anew at the same places, as far as the bounds allow.
     """
     code = with_true_ends(table, code)
-    counts = counted_atoms(table, code.scales, asked)
+    counts = counted_atoms(table, code.scales, request)
     new = unplaced(atom_codes(counts, code.columns), code.columns)
     if new:
         code = widened(table, code, new)
-        counts = counted_atoms(table, code.scales, asked)
+        counts = counted_atoms(table, code.scales, request)
     if code.numbers:
         # Means were computed for the levels of the earlier table: new levels would have none.
-        records, bounds = grouped_records(counts, asked)
-        return code.with_tree(pruned(code.tree, records, bounds, least=asked.least)).reduced()
-    return _cut_again(code, counts, asked).reduced()
+        records, bounds = grouped_records(counts, request)
+        return code.with_tree(pruned(code.tree, records, bounds, least=request.least)).reduced()
+    return _cut_again(code, counts, request).reduced()

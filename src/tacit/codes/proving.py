@@ -52,7 +52,7 @@ class ProvedCode:
     proof: CertifiedCells
 
 
-def prove_code(table: Table, asked: CodeRequest, *, confidence: float, progress: Progress = silent) -> ProvedCode:
+def prove_code(table: Table, request: CodeRequest, *, confidence: float, progress: Progress = silent) -> ProvedCode:
     """The finest cells that one part of the records proves, of a tree grown on the other.
 
     Guarantees
@@ -60,31 +60,31 @@ def prove_code(table: Table, asked: CodeRequest, *, confidence: float, progress:
     Those of :func:`tacit.lift.certified_cells`, if the records are independent draws whose order in the table does not
     depend on them; and, counted on the whole table, those of :func:`tacit.codes.fitting.fit_code`.
     """
-    if asked.weight is not None:
+    if request.weight is not None:
         words = "{confidence} counts records, and weighted ones prove nothing: leave out {weight}"
         raise ArgumentError(sentence(words, confidence=Setting("confidence"), weight=Setting("weight")))
     progress("looking at the columns", None)
     dealt = dealt_to_parts(table)
-    scales = _scales(dealt, table, asked)
+    scales = _scales(dealt, table, request)
     progress("counting", None)
-    counts = counted_atoms(dealt, scales, asked, PART)
-    records, bounds, part = *grouped_records(counts, asked), _parts(counts)
+    counts = counted_atoms(dealt, scales, request, PART)
+    records, bounds, part = *grouped_records(counts, request), _parts(counts)
     progress("choosing cells", None)
-    use = uses_of(counts, asked)
+    use = uses_of(counts, request)
     # What is common in the first part is at least as common in the table.
-    scales, places = naming_no_few(scales, _of_part(records, part, 0), asked.least)
+    scales, places = naming_no_few(scales, _of_part(records, part, 0), request.least)
     records = records.moved(places)
-    least, chosen = max(asked.least, LEAST_TO_CHOOSE), _of_part(records, part, 0)
+    least, chosen = max(request.least, LEAST_TO_CHOOSE), _of_part(records, part, 0)
     doubted = [replace(bound, doubt=DOUBT) for bound in bounds]
-    tree = grown(chosen, doubted, scales, asked, least=least, use=None if use is None else use[part == 0])
-    design = CellCode(scales, tree, asked.known)
-    return _proved(design, records, bounds, part, asked, confidence)
+    tree = grown(chosen, doubted, scales, request, least=least, use=None if use is None else use[part == 0])
+    design = CellCode(scales, tree, request.known)
+    return _proved(design, records, bounds, part, request, confidence)
 
 
-def prove_again(table: Table, design: CellCode, asked: CodeRequest, *, confidence: float) -> ProvedCode:
+def prove_again(table: Table, design: CellCode, request: CodeRequest, *, confidence: float) -> ProvedCode:
     """The same proof for a tree that was grown before: this is how a release is verified."""
-    counts = counted_atoms(dealt_to_parts(table), design.scales, asked, PART)
-    return _proved(design, *grouped_records(counts, asked), _parts(counts), asked, confidence)
+    counts = counted_atoms(dealt_to_parts(table), design.scales, request, PART)
+    return _proved(design, *grouped_records(counts, request), _parts(counts), request, confidence)
 
 
 def _proved(
@@ -92,7 +92,7 @@ def _proved(
     records: GroupedRecords,
     bounds: Sequence[SecretBound],
     part: Ints,
-    asked: CodeRequest,
+    request: CodeRequest,
     confidence: float,
 ) -> ProvedCode:
     tree = design.tree
@@ -107,14 +107,14 @@ def _proved(
             for here in (part == 0, part == 1)
         )
         claims.append(CountedClaim(design_counts, test_counts, bound.low, bound.high, bounded=bound.bounded))
-    known = tree.known if asked.known else None
+    known = tree.known if request.known else None
     proof = certified_cells(tree.parent, claims, confidence=confidence, known=known)
     above = np.zeros(len(tree), bool)
     above[proof.cells] = True
     for level in reversed(tree.levels[1:]):
         np.logical_or.at(above, tree.parent[level], above[level])
     # A coarser code of proved cells is proved with them, so the table's own bounds may be kept on top.
-    kept = pruned(without(tree, above), records, bounds, least=asked.least)
+    kept = pruned(without(tree, above), records, bounds, least=request.least)
     return ProvedCode(design.with_tree(kept).reduced(), design, proof)
 
 
@@ -156,13 +156,13 @@ def _part() -> nw.Expr:
     return nw.when(stirred < int(TO_CHOOSE * _PRIME)).then(nw.lit(0, nw.Int64)).otherwise(nw.lit(1, nw.Int64))
 
 
-def _scales(dealt: Table, table: Table, asked: CodeRequest) -> tuple[AnyScale, ...]:
+def _scales(dealt: Table, table: Table, request: CodeRequest) -> tuple[AnyScale, ...]:
     """Scales of the part that chooses; those that list values also have the values of the other part.
 
     Only the first part then decides where a cut may be. A value that it lacks goes where its neighbours go.
     """
-    first = find_scales(_only(dealt), asked.columns, asked.levels)
-    whole = find_scales(table, asked.columns, asked.levels)
+    first = find_scales(_only(dealt), request.columns, request.levels)
+    whole = find_scales(table, request.columns, request.levels)
     scales: list[Any] = []
     for own, every in zip(first, whole, strict=True):
         if isinstance(own, ListedScale) or type(own) is not type(every):

@@ -66,8 +66,8 @@ def _fine(records: GroupedRecords, levels: Sequence[Ints], bounds: Sequence[Secr
     """Whether every combination that occurs is within bounds, and the possible ones are not too many to spell out."""
     if prod(len(np.unique(groups)) for groups in levels) > MOST_COMBINATIONS:
         return False
-    told = np.column_stack([groups[np.asarray(records.codes[:, at])] for at, groups in enumerate(levels)])
-    cells, cell = in_order(told)
+    grouped = np.column_stack([groups[np.asarray(records.codes[:, at])] for at, groups in enumerate(levels)])
+    cells, cell = in_order(grouped)
     if sums(cell, records.records.astype(np.float64), len(cells)).min() < least:
         return False
     whole = np.zeros(len(cells), np.int64)

@@ -65,38 +65,38 @@ class CountedAtoms:
     least: int
     step: int
 
-    def bounds(self, asked: CodeRequest) -> list[SecretBound]:
+    def bounds(self, request: CodeRequest) -> list[SecretBound]:
         """What may be told about each secret, as the search reads it."""
-        return [asked.claims[at].bound(values) for at, values in self.values]
+        return [request.claims[at].bound(values) for at, values in self.values]
 
 
-def count_for_code(table: Table, asked: CodeRequest, *, progress: Progress = silent) -> CountedAtoms:
+def count_for_code(table: Table, request: CodeRequest, *, progress: Progress = silent) -> CountedAtoms:
     """Find the scales of a table and count its atoms; the bounds on secrets do not matter yet."""
     progress("looking at the columns", None)
-    beside = asked.beside if asked.weight is None else ()
-    scales = cast("tuple[AnyScale, ...]", find_scales(table, asked.columns, asked.levels, beside=beside))
+    beside = request.beside if request.weight is None else ()
+    scales = cast("tuple[AnyScale, ...]", find_scales(table, request.columns, request.levels, beside=beside))
     combinations, rows = prod(scale.size for scale in scales), table.row_count()
     step = 1 if combinations <= FEW_COMBINATIONS or rows <= MOST_WHOLE else -(-rows // DESIGN_RECORDS)
     progress("counting", None)
-    counts = counted_atoms(table.every(step) if step > 1 else table, scales, asked)
-    records = grouped_records(counts, asked)[0]
-    values = tuple((each.claim, each.values) for each in secret_orders(counts, asked))
-    scales, places = naming_no_few(scales, records, asked.least)
+    counts = counted_atoms(table.every(step) if step > 1 else table, scales, request)
+    records = grouped_records(counts, request)[0]
+    values = tuple((each.claim, each.values) for each in secret_orders(counts, request))
+    scales, places = naming_no_few(scales, records, request.least)
     # In a sample, a cell has proportionally fewer records.
     fewest = int(counts.records.sum()) // MOST_CELLS if combinations > MOST_CELLS else 0
-    least = max(-(-asked.least // step), fewest)
-    return CountedAtoms(scales, counts, records.moved(places), values, uses_of(counts, asked), least, step)
+    least = max(-(-request.least // step), fewest)
+    return CountedAtoms(scales, counts, records.moved(places), values, uses_of(counts, request), least, step)
 
 
-def cells_within(found: CountedAtoms, asked: CodeRequest) -> CellCode:
+def cells_within(counted: CountedAtoms, request: CodeRequest) -> CellCode:
     """The cells that keep most of what was counted, within bounds; on a sample these leave some room for chance.
 
     The request may differ from the one the table was counted for only in its bounds.
     """
-    bounds = found.bounds(asked)
-    wide = bounds if found.step == 1 else [each.times(ROOM_FOR_CHANCE) for each in bounds]
-    tree = grown(found.records, wide, found.scales, asked, least=found.least, use=found.use)
-    return CellCode(found.scales, tree, asked.known)
+    bounds = counted.bounds(request)
+    wide = bounds if counted.step == 1 else [each.times(ROOM_FOR_CHANCE) for each in bounds]
+    tree = grown(counted.records, wide, counted.scales, request, least=counted.least, use=counted.use)
+    return CellCode(counted.scales, tree, request.known)
 
 
 def naming_no_few(
@@ -122,12 +122,12 @@ def columns_of(scales: Sequence[AnyScale]) -> list[ColumnAtoms]:
     ]
 
 
-def published(fine: CellCode, records: GroupedRecords, asked: CodeRequest) -> CellCode:
+def published(fine: CellCode, records: GroupedRecords, request: CodeRequest) -> CellCode:
     """The code by scales that tell no more than its cells do, in words or in means."""
-    if asked.write == "text":
+    if request.write == "text":
         return fine.reduced()
     sizes = {scale.column: _sizes(records, at, scale.size) for at, scale in enumerate(fine.scales)}
-    return fine.in_numbers(sizes, asked.least)
+    return fine.in_numbers(sizes, request.least)
 
 
 def _sizes(records: GroupedRecords, column: int, atoms: int) -> NDArray[np.int64]:
@@ -139,7 +139,7 @@ def grown(
     records: GroupedRecords,
     bounds: Sequence[SecretBound],
     scales: Sequence[AnyScale],
-    asked: CodeRequest,
+    request: CodeRequest,
     *,
     least: int,
     use: NDArray[np.int64] | None,
@@ -147,8 +147,8 @@ def grown(
     start: CellTree | None = None,
 ) -> CellTree:
     """The tree of cells that keeps most of the columns, as requested."""
-    weights = np.array([asked.prefer.get(name, 1.0) for name in asked.columns])
-    if asked.recode == "global":
+    weights = np.array([request.prefer.get(name, 1.0) for name in request.columns])
+    if request.recode == "global":
         return recoded(records, scales, bounds, least=least, weights=weights)
     columns = columns_of(scales)
 
@@ -162,11 +162,11 @@ def grown(
             use=by_use,
             guide=guide,
             start=start,
-            known_columns=[asked.columns.index(name) for name in asked.known],
+            known_columns=[request.columns.index(name) for name in request.known],
         )
 
     if use is None:
         return search(weights, None)
-    own = [asked.columns.index(name) for name in asked.use if name in asked.columns]
+    own = [request.columns.index(name) for name in request.use if name in request.columns]
     several = records.codes.size <= MOST_SEARCHED
     return best_for_use(records, columns, use, weights, search, own=own, several=several)

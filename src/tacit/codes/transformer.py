@@ -122,7 +122,7 @@ class Cells(RecordsTransformer):
             check_consistent_length(X, y)
             table, uses = table.append_column(wanted, [_values(column_or_1d(np.asarray(y)))]), (*uses, wanted)
         epsilon = float(bound.epsilon or 0.0)
-        asked = CodeRequest(
+        request = CodeRequest(
             columns=names,
             claims=(CodeClaim((hidden,), epsilon, epsilon),),
             least=bound.least,
@@ -132,7 +132,7 @@ class Cells(RecordsTransformer):
             levels=Levels().checked("levels", self.levels or {}),
             write=making.write,
         )
-        self._keep(fit_code(open_table(table), asked), hidden)
+        self._keep(fit_code(open_table(table), request), hidden)
         return self
 
     def _keep(self, fitted: FittedCode, hidden: str) -> None:
@@ -151,8 +151,8 @@ class Cells(RecordsTransformer):
         """What is told about each record: a frame of the same kind as ``X``, or an array."""
         X = self._records(X)
         table = open_table(_arrow(X))
-        told = coded(table, with_true_ends(table, self.code_))
-        return self._as_asked(_as_it_came(told.sample(told.names, max(1, told.row_count())), X))
+        levels = coded(table, with_true_ends(table, self.code_))
+        return self._as_asked(_as_it_came(levels.sample(levels.names, max(1, levels.row_count())), X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -190,32 +190,34 @@ def _numbered(values: NDArray[Any]) -> pa.Array:
     return pa.array([place.setdefault(None if is_missing(each) else each, len(place)) for each in values.tolist()])
 
 
-def _free(name: str, taken: Sequence[str]) -> str:
+def _free(name: str, used: Sequence[str]) -> str:
     """A name that no column has; engines do not distinguish names that differ only by case."""
-    low = {each.lower() for each in taken}
-    return name if name not in low else _free(f"{name}_", taken)
+    low = {each.lower() for each in used}
+    return name if name not in low else _free(f"{name}_", used)
 
 
 def _named(columns: str | int | Sequence[str | int], names: Sequence[str]) -> tuple[str, ...]:
     """The names of columns that were given by name or by number."""
-    asked = [columns] if isinstance(columns, str | int) else list(columns)
-    named = [names[each] if isinstance(each, int) and -len(names) <= each < len(names) else str(each) for each in asked]
+    references = [columns] if isinstance(columns, str | int) else list(columns)
+    named = [
+        names[each] if isinstance(each, int) and -len(names) <= each < len(names) else str(each) for each in references
+    ]
     for name in named:
         if name not in names:
             raise ColumnError(name, list(names))
     return tuple(named)
 
 
-def _as_it_came(told: pa.Table, X: Any) -> Any:
+def _as_it_came(levels: pa.Table, X: Any) -> Any:
     """Columns of levels in the form of the records."""
     frame = frame_of(X)
     if frame is None:
-        columns = [column.to_numpy() for column in told.columns]
+        columns = [column.to_numpy() for column in levels.columns]
         numbers = all(column.dtype.kind == "f" for column in columns)
         return np.column_stack(columns if numbers else [column.astype(object) for column in columns])
     import narwhals as nw
 
-    made = nw.from_arrow(told, backend=frame.implementation).to_native()
-    if hasattr(made, "index"):
-        made.index = X.index
-    return made
+    native = nw.from_arrow(levels, backend=frame.implementation).to_native()
+    if hasattr(native, "index"):
+        native.index = X.index
+    return native

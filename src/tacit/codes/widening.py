@@ -39,13 +39,13 @@ def opened(code: CellCode, *, room: bool) -> CellCode:
         return code
     scales, places = [], []
     for scale in code.scales:
-        made, place = cast("Any", scale), np.arange(scale.present)
+        wider, place = cast("Any", scale), np.arange(scale.present)
         if isinstance(scale, CategoryScale):
-            made = replace(made, has_others=True)
+            wider = replace(wider, has_others=True)
         if not isinstance(scale, WholeScale):
-            made = replace(made, has_missing=True)
-        scales.append(made)
-        places.append(np.append(place, made.present) if scale.has_missing else place)
+            wider = replace(wider, has_missing=True)
+        scales.append(wider)
+        places.append(np.append(place, wider.present) if scale.has_missing else place)
     return _told_by(code, tuple(scales), _with_room(code.tree, [each.size for each in scales], places))
 
 
@@ -90,17 +90,17 @@ def _with(scale: AnyScale, unknown: Sequence[Any]) -> tuple[AnyScale, Ints]:
     """A scale with atoms for these values, and the new atom of each old one."""
     new = [value for value in unknown if not _absent(value)]
     missing = scale.has_missing or len(new) < len(unknown)
-    made, place = cast("Any", scale), np.arange(scale.present)
+    wider, place = cast("Any", scale), np.arange(scale.present)
     if new and isinstance(scale, CategoryScale):
-        made = replace(scale, has_others=True)
+        wider = replace(scale, has_others=True)
     elif new:
         words = (
             "column '{column}' holds {number:,} values that do not fit the levels of the earlier release: leave their "
             "rows out, or release the table anew, without its rules"
         )
         raise DataError(sentence(words, column=scale.column, number=len(new)))
-    made = made if missing == scale.has_missing else replace(made, has_missing=True)
-    return made, np.append(place, made.present) if scale.has_missing else place
+    wider = wider if missing == scale.has_missing else replace(wider, has_missing=True)
+    return wider, np.append(place, wider.present) if scale.has_missing else place
 
 
 def _absent(value: Any) -> bool:

@@ -116,7 +116,7 @@ def spoken(level: str) -> str:
     """
     if not _LEVEL.fullmatch(level):
         return level
-    words = re.sub(_DATE, lambda found: _spoken_date(found[0]), level)
+    words = re.sub(_DATE, lambda match: _spoken_date(match[0]), level)
     return words.replace(" and later", " or later").replace(" and earlier", " or earlier")
 
 

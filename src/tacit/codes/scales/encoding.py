@@ -83,7 +83,7 @@ def _readings(name: str, column: Column, scale: Scale) -> Iterator[nw.Expr]:
     if isinstance(scale, NumberScale | DateScale | StretchScale) and column.dtype == "String":
         # Text that is neither missing nor readable must be noted before the text is replaced.
         blank = MISSING if isinstance(scale, NumberScale) else BLANK
-        yield (~value.str.contains(blank)).alias(_said(name))
+        yield (~value.str.contains(blank)).alias(_not_blank(name))
     text = value if column.dtype == "String" else value.cast(nw.String)
     if isinstance(scale, BeginningScale):
         place = halved(text, list(scale.starts), 0, len(scale.starts))
@@ -103,8 +103,8 @@ def _with_others(scale: Scale) -> bool:
     return isinstance(scale, CategoryScale) and scale.has_others
 
 
-def _said(name: str) -> str:
-    return f"{name}_said"
+def _not_blank(name: str) -> str:
+    return f"{name}_not_blank"
 
 
 def _atom(name: str, column: Column, scale: Scale) -> nw.Expr:
@@ -123,6 +123,6 @@ def _atom(name: str, column: Column, scale: Scale) -> nw.Expr:
         place, absent = nw.when(place == len(scale.values)).then(missing).otherwise(place), nw.lit(scale.others_atom)
     elif not isinstance(scale, ListedScale):
         missing = nw.lit(scale.missing_atom, nw.Int64)
-        said = column.dtype == "String" and not isinstance(scale, BeginningScale)
-        absent = nw.when(nw.col(_said(name))).then(absent).otherwise(missing) if said else missing
+        as_text = column.dtype == "String" and not isinstance(scale, BeginningScale)
+        absent = nw.when(nw.col(_not_blank(name))).then(absent).otherwise(missing) if as_text else missing
     return nw.when(~nw.col(name).is_null()).then(place.cast(nw.Int64)).otherwise(absent)

@@ -39,13 +39,13 @@ def _rows(path: Path, column: str) -> list[list[str]]:
         rows = rows[1:]
     if not rows:
         raise DataError(f"{path} is empty: a hierarchy has a line for each value, such as 12345;123**;1****")
-    seen: dict[str, list[str]] = {}
+    row_of: dict[str, list[str]] = {}
     for line, row in rows:
         if len(row) != len(rows[0][1]) or len(row) < 2:
             raise DataError(f"{path}, line {line}: give a value and its group at each level, as in the other lines")
-        if seen.setdefault(row[0], row) != row:
+        if row_of.setdefault(row[0], row) != row:
             raise DataError(f"{path}, line {line}: the value occurs before, with other groups")
-    return list(seen.values())
+    return list(row_of.values())
 
 
 def _is_header(row: Sequence[str], column: str) -> bool:

@@ -123,9 +123,9 @@ def find_scales(
     ----------
     The same table gives the same scales on every engine. Every value of the table has an atom.
     """
-    asked: dict[str, Any] = {name: _binned(wish) for name, wish in (bins or {}).items()} | dict(wishes or {})
+    all_wishes: dict[str, Any] = {name: _binned(wish) for name, wish in (bins or {}).items()} | dict(wishes or {})
     both = set(bins or {}) & set(wishes or {})
-    for name in asked:
+    for name in all_wishes:
         if name not in columns or name in both:
             why = "has levels and bins: leave one of them out" if name in both else "has levels but is not released"
             raise ArgumentError(
@@ -136,7 +136,7 @@ def find_scales(
     if sample.num_rows < table.row_count() and few_combinations(sample):
         count(table, [*columns, *beside])
     texts = {name: sampled_texts(sample.column(name)) for name in columns if table[name].dtype == "String"}
-    plans = {name: _plan(table[name], asked.get(name), texts.get(name, [])) for name in columns}
+    plans = {name: _plan(table[name], all_wishes.get(name), texts.get(name, [])) for name in columns}
     ends = number_ends(table, {n: _layout(plan) for n, plan in plans.items() if isinstance(plan, _Numbers | _Dates)})
     looked = [name for name, plan in plans.items() if isinstance(plan, _Values | _Ordered | _Filed)]
     many = many_values(table, looked, sample)
@@ -145,22 +145,22 @@ def find_scales(
             raise too_many(table, name)
     listed = text_facts(table, [name for name in looked if name not in many], sample)
     absent = has_missing(table, many) if many else {}
-    made: list[Scale] = []
+    scales: list[Scale] = []
     for name, plan in plans.items():
         if name in absent:
-            made.append(beginnings(name, texts[name], absent[name]))
+            scales.append(beginnings(name, texts[name], absent[name]))
             continue
         if name not in ends:
-            made.append(_listed(table, name, plan, listed.get(name)))
+            scales.append(_listed(table, name, plan, listed.get(name)))
             continue
         numbers = sampled_numbers(sample.column(name), _layout(plan))
         if isinstance(plan, _Dates):
-            made.append(date_scale(name, numbers, ends[name], plan.layout, plan.unit, least=least))
+            scales.append(date_scale(name, numbers, ends[name], plan.layout, plan.unit, least=least))
         else:
             assert isinstance(plan, _Numbers)
             _refuse_inexact(table[name], ends[name])
-            made.append(number_scale(name, numbers, ends[name], plan.wish, least=least))
-    return tuple(made)
+            scales.append(number_scale(name, numbers, ends[name], plan.wish, least=least))
+    return tuple(scales)
 
 
 def beginnings(name: str, texts: Sequence[str], missing: bool) -> BeginningScale:
@@ -178,9 +178,9 @@ def beginnings(name: str, texts: Sequence[str], missing: bool) -> BeginningScale
     return BeginningScale(name, tuple(sorted(heads - set(ordered))), None, missing)
 
 
-def _refuse_inexact(column: Column, found: NumberEnds) -> None:
+def _refuse_inexact(column: Column, extremes: NumberEnds) -> None:
     """Ranges are between floats: numbers that a float cannot hold might fall into the wrong range."""
-    ends = [abs(end) for end in (found.low, found.high) if math.isfinite(end)]
+    ends = [abs(end) for end in (extremes.low, extremes.high) if math.isfinite(end)]
     if column.dtype.startswith("Float") or max(ends, default=0.0) < EXACT:
         return
     words = (
@@ -217,7 +217,7 @@ def _plan(column: Column, wish: Any, texts: Sequence[str]) -> Plan:
     if wish == "values":
         _refuse_dates(column)
         return _Values(as_they_are=True)
-    return _found(column, wish == "any", texts)
+    return _likely_plan(column, wish == "any", texts)
 
 
 def _refuse_dates(column: Column) -> None:
@@ -243,7 +243,7 @@ def _dated(column: Column, texts: Sequence[str]) -> Layout | None:
     return layout_of(texts) if column.dtype == "String" else None
 
 
-def _found(column: Column, any_value: bool, texts: Sequence[str]) -> Plan:
+def _likely_plan(column: Column, any_value: bool, texts: Sequence[str]) -> Plan:
     layout = _dated(column, texts)
     if layout is not None:
         return _Dates(layout, None)
@@ -311,6 +311,6 @@ def _in_order(table: Table, name: str, facts: TextFacts, words: tuple[str, ...])
     ordered = typed(words, facts.values, name)
     unlisted = len(set(facts.values) - set(ordered))
     if unlisted:
-        told = "column '{name}' of {table} has {number:,} values that are not in its order: add them"
-        raise ArgumentError(sentence(told, name=name, table=table.name, number=unlisted))
+        unknown = "column '{name}' of {table} has {number:,} values that are not in its order: add them"
+        raise ArgumentError(sentence(unknown, name=name, table=table.name, number=unlisted))
     return ListScale(name, *listed_values(ordered, name), facts.missing)

@@ -66,17 +66,17 @@ def _ends_of(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str, Nu
     rows, names = table.plainly(list(layouts))
     columns = {name: (table[each], layouts[each]) for name, each in zip(names, layouts, strict=True)}
     rows = _numbered(rows, columns)
-    asked = [each for name, (column, layout) in columns.items() for each in _questions(name, column, layout)]
-    answer = table.collected(rows.select(*asked))
+    questions = [each for name, (column, layout) in columns.items() for each in _questions(name, column, layout)]
+    answer = table.collected(rows.select(*questions))
     try:
-        found = answer.to_pylist()[0]
+        answers = answer.to_pylist()[0]
     except (OverflowError, ValueError) as error:
         dated = ", ".join(f"'{column}'" for column, layout in layouts.items() if layout in TYPED)
         raise DataError(f"{dated} of {table.name}: a date is outside the years 1 to 9999; fix it") from error
     for name, (column, layout) in columns.items():
-        if found.get(f"{name}_wrong"):
-            raise _no_number(table, column.name, layout, found[f"{name}_wrong"])
-    return {column.name: _ends(name, found) for name, (column, _) in columns.items()}
+        if answers.get(f"{name}_wrong"):
+            raise _no_number(table, column.name, layout, answers[f"{name}_wrong"])
+    return {column.name: _ends(name, answers) for name, (column, _) in columns.items()}
 
 
 def _numbered(rows: Any, columns: Mapping[str, tuple[Column, Layout | None]]) -> Any:
@@ -101,24 +101,24 @@ def _questions(name: str, column: Column, layout: Layout | None) -> list[Any]:
 
     value, was = nw.col(name), nw.col(f"{name}_was")
     dated = was if layout in TYPED else value
-    asked = [
+    questions = [
         dated.min().alias(f"{name}_low"),
         dated.max().alias(f"{name}_high"),
         (nw.len() - dated.count()).alias(f"{name}_missing"),
     ]
     if layout is None and "Int" not in column.dtype:
         finite = nw.when(value.is_finite()).then(value)
-        asked.append((finite != finite.round(0)).cast(nw.Int64).sum().alias(f"{name}_broken"))
+        questions.append((finite != finite.round(0)).cast(nw.Int64).sum().alias(f"{name}_broken"))
     if column.dtype == "String":
         wrong = nw.when(value.is_null()).then(was)
-        asked.append(wrong.count().alias(f"{name}_wrong"))
-    return asked
+        questions.append(wrong.count().alias(f"{name}_wrong"))
+    return questions
 
 
-def _ends(name: str, found: Mapping[str, Any]) -> NumberEnds:
-    low, high = (_number(found[f"{name}_{end}"]) for end in ("low", "high"))
-    whole = not found.get(f"{name}_broken") and max(abs(low), abs(high)) < 2**53
-    return NumberEnds(low, high, whole, found[f"{name}_missing"] > 0)
+def _ends(name: str, answers: Mapping[str, Any]) -> NumberEnds:
+    low, high = (_number(answers[f"{name}_{end}"]) for end in ("low", "high"))
+    whole = not answers.get(f"{name}_broken") and max(abs(low), abs(high)) < 2**53
+    return NumberEnds(low, high, whole, answers[f"{name}_missing"] > 0)
 
 
 def _number(end: Any) -> float:

@@ -30,9 +30,9 @@ def nicest(low: float, high: float) -> float:
         return -_nicest_from(-high, -low)
     for power in range(math.floor(math.log10(high)), SMALLEST, -1):
         for factor in (5, 1):
-            found = _multiple(math.floor(high / _power(factor, power)), factor, power)
-            if low < found <= high:
-                return found
+            number = _multiple(math.floor(high / _power(factor, power)), factor, power)
+            if low < number <= high:
+                return number
     return high
 
 
@@ -40,9 +40,9 @@ def _nicest_from(low: float, high: float) -> float:
     """The nicest number from ``low`` on and below ``high``, both positive."""
     for power in range(math.floor(math.log10(high)), SMALLEST, -1):
         for factor in (5, 1):
-            found = _multiple(math.ceil(low / _power(factor, power)), factor, power)
-            if low <= found < high:
-                return found
+            number = _multiple(math.ceil(low / _power(factor, power)), factor, power)
+            if low <= number < high:
+                return number
     return low
 
 

@@ -88,9 +88,9 @@ class Scale(ABC):
             raise ArgumentError(f"a part of column '{self.column}' needs at least one atom")
         if mask.all() and self.size > 1:
             return ANY
-        return self._told(mask)
+        return self._part_text(mask)
 
-    def _told(self, mask: NDArray[np.bool_]) -> str:
+    def _part_text(self, mask: NDArray[np.bool_]) -> str:
         """The text of a part that is neither empty nor the whole."""
         values = mask[: self.present]
         words = [self._run(first, last) for first, last in runs(values)]

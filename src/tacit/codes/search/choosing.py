@@ -50,8 +50,8 @@ def best_for_use(
     trees = [grow(worth, by) for worth in (weights, by_use) for by in (None, use)]
     scores = np.array([use_score(tree, records, groups, use, own) for tree in trees])
     scores[0] += _by_chance(records, use)
-    told = np.array([[_told_of(tree, records, groups, each) for each in preferred] for tree in trees])
-    scores[(told < _AS_WELL * told[0]).any(axis=1)] = -np.inf
+    kept = np.array([[_told_of(tree, records, groups, each) for each in preferred] for tree in trees])
+    scores[(kept < _AS_WELL * kept[0]).any(axis=1)] = -np.inf
     return trees[int(scores.argmax())]
 
 
@@ -64,9 +64,9 @@ def _told_of(tree: CellTree, records: GroupedRecords, groups: Sequence[Ints], co
 
 def _worth_to_use(records: GroupedRecords, groups: Sequence[Ints], use: Ints, whole: Sequence[int]) -> Vector:
     """What each column tells about the use, as a share of what all tell, plus a little; ``whole`` ones are worth 1."""
-    told = told_of_use(records, groups, use)
-    told[list(whole)] = 0.0
-    out: Vector = told / max(float(told.sum()), 1e-300) + _BESIDE
+    informations = told_of_use(records, groups, use)
+    informations[list(whole)] = 0.0
+    out: Vector = informations / max(float(informations.sum()), 1e-300) + _BESIDE
     out[list(whole)] = 1.0
     return out
 
@@ -108,8 +108,8 @@ def _told_itself(tree: CellTree, records: GroupedRecords, leaf: Ints, use: Ints,
     parts = np.column_stack([tree.parts_of(column)[0][tree.leaves] for column in own])
     part = np.unique(parts, axis=0, return_inverse=True)[1].ravel()[leaf]
     n_uses = int(use.max(initial=0)) + 1
-    whole, told = (information(label, use, records.weight, n_uses) for label in (use, part))
-    return told / max(whole, 1e-300)
+    whole, by_cells = (information(label, use, records.weight, n_uses) for label in (use, part))
+    return by_cells / max(whole, 1e-300)
 
 
 def _chances(tree: CellTree, records: GroupedRecords, groups: Sequence[Ints], columns: Sequence[int]) -> Matrix:
@@ -126,5 +126,5 @@ def _chances(tree: CellTree, records: GroupedRecords, groups: Sequence[Ints], co
 
 def _values(records: GroupedRecords, groups: Sequence[Ints], columns: Sequence[int]) -> Matrix:
     """The same for the values themselves: 1 for the group that a value is in."""
-    told = ((groups[at], records.codes[:, at]) for at in columns)
-    return np.hstack([np.eye(int(group.max()) + 1)[group[atom]] for group, atom in told])
+    coded = ((groups[at], records.codes[:, at]) for at in columns)
+    return np.hstack([np.eye(int(group.max()) + 1)[group[atom]] for group, atom in coded])

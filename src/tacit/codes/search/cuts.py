@@ -42,7 +42,7 @@ class BestCuts:
     pick: Ints
 
     @property
-    def found(self) -> Mask:
+    def has_cut(self) -> Mask:
         """The nodes that have a cut."""
         return self.pick >= 0
 
@@ -54,19 +54,19 @@ class BestCuts:
     @property
     def below(self) -> Ints:
         """The atoms below this number go left; -1 where a set goes left."""
-        return self._taken([cuts.below for cuts in self.tried], -1)
+        return self._of_pick([cuts.below for cuts in self.tried], -1)
 
     @property
     def score(self) -> Vector:
         """The scores of the cuts, without what they tell about other columns; 0 for none."""
-        return self._taken([cuts.score for cuts in self.tried], 0.0)
+        return self._of_pick([cuts.score for cuts in self.tried], 0.0)
 
     @property
     def factor(self) -> Vector:
         """What a unit of worth scores in each cut; 0 for none."""
-        return self._taken([cuts.factor for cuts in self.tried], 0.0)
+        return self._of_pick([cuts.factor for cuts in self.tried], 0.0)
 
-    def _taken(self, values: list[NDArray[Any]], none: float) -> NDArray[Any]:
+    def _of_pick(self, values: list[NDArray[Any]], none: float) -> NDArray[Any]:
         rows = np.stack([*values, np.full(len(self.pick), none, values[0].dtype)])
         return np.asarray(rows[self.pick, np.arange(len(self.pick))])
 
@@ -145,7 +145,7 @@ def best_cuts(frontier: Frontier, rules: CutRules) -> BestCuts:
         cuts = BestCuts(tried, pick)
         elsewhere = rules.worth.elsewhere(frontier, node, around, cuts.left(frontier, node), cuts.column)
         # With what it tells about the columns that it does not cut; -1 for no cut.
-        scores.append(np.where(cuts.found, cuts.score + cuts.factor * elsewhere, -1.0))
+        scores.append(np.where(cuts.has_cut, cuts.score + cuts.factor * elsewhere, -1.0))
     winner = np.stack(scores).argmax(axis=0)[None]
     return BestCuts(tried, np.take_along_axis(ranked, winner, axis=0)[0])
 
@@ -171,8 +171,8 @@ def _missing_first(cuts: ColumnCuts, tally: Tally, frontier: Frontier, rules: Cu
     left can then be split in the same place.
     """
     alone = _missing_alone(tally, frontier, rules, most=1.0)
-    taken = alone.score > 0
-    cuts.below[taken], cuts.factor[taken] = alone.below[taken], alone.factor[taken]
+    where = alone.score > 0
+    cuts.below[where], cuts.factor[where] = alone.below[where], alone.factor[where]
 
 
 def _missing_alone(tally: Tally, frontier: Frontier, rules: CutRules, *, most: float) -> ColumnCuts:

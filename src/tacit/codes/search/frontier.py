@@ -120,7 +120,7 @@ class Frontier:
         sizes = np.diff(self.start)
         if not keep.all():
             groups = np.repeat(keep, sizes)
-            return self._taken(np.flatnonzero(groups), keep)._halved(left[groups], home)
+            return self._subset(np.flatnonzero(groups), keep)._halved(left[groups], home)
         return self._halved(left, home)
 
     def _halved(self, left: Mask, home: Ints) -> Frontier:
@@ -134,10 +134,10 @@ class Frontier:
         order = np.empty(len(left), np.int64)
         order[to] = np.arange(len(left))
         ends = np.stack([start + lefts, self.start[1:]], axis=1).ravel()
-        moved = self._taken(order, np.ones(len(self), bool))
+        moved = self._subset(order, np.ones(len(self), bool))
         return replace(moved, start=np.concatenate([[0], ends]), home=home, part=np.repeat(self.part, 2))
 
-    def _taken(self, groups: Ints, nodes: Mask) -> Frontier:
+    def _subset(self, groups: Ints, nodes: Mask) -> Frontier:
         records = self.records[groups]
         sizes = np.diff(self.start)[nodes]
         return Frontier(
@@ -153,7 +153,7 @@ class Frontier:
 
     def of_nodes(self, nodes: Mask) -> Frontier:
         """The frontier of some of the nodes."""
-        return self._taken(np.flatnonzero(np.repeat(nodes, np.diff(self.start))), nodes)
+        return self._subset(np.flatnonzero(np.repeat(nodes, np.diff(self.start))), nodes)
 
     def enough(self, records: int) -> Frontier:
         """The frontier of the nodes that have at least so many records."""

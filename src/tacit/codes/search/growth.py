@@ -37,17 +37,17 @@ class Growth:
         while waiting:
             for chunk in waiting.pop().enough(2 * rules.least).chunks():
                 best = best_cuts(chunk, rules)
-                if best.found.any():
-                    waiting.append(self.cut(chunk, best, best.found))
+                if best.has_cut.any():
+                    waiting.append(self.cut(chunk, best, best.has_cut))
 
-    def cut(self, frontier: Frontier, best: BestCuts, taken: Mask) -> Frontier:
-        """Cut the nodes that are taken; the frontier of their children."""
-        home = self.nodes + np.arange(2 * int(taken.sum()))
+    def cut(self, frontier: Frontier, best: BestCuts, chosen: Mask) -> Frontier:
+        """Cut the chosen nodes; the frontier of their children."""
+        home = self.nodes + np.arange(2 * int(chosen.sum()))
         self.nodes += len(home)
-        self._cuts.append((frontier.home[taken], best.column[taken], best.below[taken], home.reshape(-1, 2)))
+        self._cuts.append((frontier.home[chosen], best.column[chosen], best.below[chosen], home.reshape(-1, 2)))
         for nodes, sets in best.sets():
-            self._sets.append((frontier.home[nodes[taken[nodes]]], sets[taken[nodes]]))
-        return frontier.split(taken, best.left(frontier, frontier.node()), home)
+            self._sets.append((frontier.home[nodes[chosen[nodes]]], sets[chosen[nodes]]))
+        return frontier.split(chosen, best.left(frontier, frontier.node()), home)
 
     def tree(self) -> CellTree:
         """The tree as it is now."""

@@ -24,14 +24,14 @@ def missing_apart(growth: Growth, frontier: Frontier, rules: CutRules) -> list[F
         left = list[Frontier]()
         for each in whole:
             best = missing_cuts(each, rules, column, most=MOST_APART)
-            if not best.found.any():
+            if not best.has_cut.any():
                 left.append(each)
                 continue
-            children = growth.cut(each, best, best.found)
+            children = growth.cut(each, best, best.has_cut)
             present = np.arange(len(children)) % 2 == 0
             left.append(children.of_nodes(present))
             apart.append(children.of_nodes(~present))
-            if not best.found.all():
-                left.append(each.of_nodes(~best.found))
+            if not best.has_cut.all():
+                left.append(each.of_nodes(~best.has_cut))
         whole = left
     return [*whole, *apart]

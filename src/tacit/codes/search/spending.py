@@ -38,17 +38,19 @@ def spent(tree: CellTree, records: GroupedRecords, bounds: Sequence[SecretBound]
     growth = Growth.of(tree)
     while len(frontier := frontier.enough(2 * rules.least)):
         best = best_cuts(frontier, rules)
-        if not best.found.any():
+        if not best.has_cut.any():
             break
-        kids = frontier.split(best.found, best.left(frontier, frontier.node()), np.arange(2 * int(best.found.sum())))
+        kids = frontier.split(
+            best.has_cut, best.left(frontier, frontier.node()), np.arange(2 * int(best.has_cut.sum()))
+        )
         cost = np.zeros((len(bounds), len(frontier)))
-        cost[:, best.found] = _beyond(kids, limits).reshape(len(bounds), -1, 2).sum(axis=2)
-        cost -= np.where(best.found, _beyond(frontier, limits), 0.0)
-        taken = _affordable(np.where(best.found, best.score, 0.0), cost, left)
-        if not taken.any():
+        cost[:, best.has_cut] = _beyond(kids, limits).reshape(len(bounds), -1, 2).sum(axis=2)
+        cost -= np.where(best.has_cut, _beyond(frontier, limits), 0.0)
+        chosen = _affordable(np.where(best.has_cut, best.score, 0.0), cost, left)
+        if not chosen.any():
             break
-        left = left - cost[:, taken].sum(axis=1)
-        frontier = growth.cut(frontier, best, taken)
+        left = left - cost[:, chosen].sum(axis=1)
+        frontier = growth.cut(frontier, best, chosen)
     return growth.tree()
 
 
@@ -66,8 +68,8 @@ def _beyond(frontier: Frontier, limits: tuple[CellLimits, ...]) -> Matrix:
 
 def _affordable(score: Vector, cost: Matrix, left: Vector) -> Mask:
     """The cuts that can be paid for, those with the highest score first."""
-    taken = np.zeros(len(score), bool)
+    chosen = np.zeros(len(score), bool)
     for at in np.argsort(-score, kind="stable").tolist():
         if score[at] > 0 and (cost[:, at] <= left).all():
-            taken[at], left = True, left - cost[:, at]
-    return taken
+            chosen[at], left = True, left - cost[:, at]
+    return chosen

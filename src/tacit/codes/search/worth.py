@@ -51,22 +51,22 @@ class Worth:
 
     def of(self, tally: Tally, column: int, at: Ints, left: Vector, right: Vector) -> Vector:
         """What each cut tells about its column and the use, per record: cuts follow the pairs ``at`` of the tally."""
-        told = xlogx(left + right) - xlogx(left) - xlogx(right)
+        entropy = xlogx(left + right) - xlogx(left) - xlogx(right)
         if not self.whole[column]:
-            told = told - _inside_group(tally, self.groups[column][tally.atom], at)
-        gain = self.own[column] * told
+            entropy = entropy - _inside_group(tally, self.groups[column][tally.atom], at)
+        gain = self.own[column] * entropy
         if self.use:
             gain += _parted(tally, self.use[column][:, tally.atom] * tally.weight, at, left, right)
         return np.asarray(gain / (left + right))
 
     def around(self, frontier: Frontier, node: Ints) -> list[tuple[Ints, Matrix]]:
         """For each column the place of every group of records, by node and group of atoms, and what is in each."""
-        found = []
+        sums_around = []
         for groups, codes in zip(self.groups, frontier.codes, strict=True):
             size = int(groups.max()) + 1
             place = node * size + groups[codes]
-            found.append((place, sums(place, frontier.weight, len(frontier) * size).reshape(-1, size)))
-        return found
+            sums_around.append((place, sums(place, frontier.weight, len(frontier) * size).reshape(-1, size)))
+        return sums_around
 
     def elsewhere(
         self, frontier: Frontier, node: Ints, around: list[tuple[Ints, Matrix]], left: Mask, column: Ints
@@ -76,13 +76,13 @@ class Worth:
         here = np.flatnonzero(left)
         weights = frontier.weight[here]
         weight, lefts = sums(node, frontier.weight, n), sums(node[here], weights, n)
-        told = xlogx(weight) - xlogx(lefts) - xlogx(weight - lefts)
+        entropy = xlogx(weight) - xlogx(lefts) - xlogx(weight - lefts)
         unit = weight / sums(node, frontier.records, n)
         for other, (place, all_of) in enumerate(around):
             left_of = sums(place[here], weights, all_of.size).reshape(all_of.shape)
             mixed = (xlogx(left_of) + xlogx(np.maximum(all_of - left_of, 0.0)) - xlogx(all_of)).sum(axis=1)
             chance = ((all_of > 0).sum(axis=1) - 1) / 2 * unit
-            out += np.where(column == other, 0.0, self.other[other] * np.maximum(told + mixed - chance, 0.0))
+            out += np.where(column == other, 0.0, self.other[other] * np.maximum(entropy + mixed - chance, 0.0))
         return out / np.maximum(weight, 1e-300)
 
 
@@ -92,13 +92,14 @@ def worth_of(
     """What columns are worth: equal shares, or shares like the caller's weights; and the use, if there is one."""
     counts = _counts(records, columns)
     groups = _groups(counts, columns)
-    told = [_entropy(sums(group, count, len(count))) for group, count in zip(groups, counts, strict=True)]
+    entropies = [_entropy(sums(group, count, len(count))) for group, count in zip(groups, counts, strict=True)]
     full = [
-        whole if atoms.ordered else _entropy(count) for atoms, count, whole in zip(columns, counts, told, strict=True)
+        whole if atoms.ordered else _entropy(count)
+        for atoms, count, whole in zip(columns, counts, entropies, strict=True)
     ]
     share = np.ones(len(columns)) if weights is None else np.asarray(weights, np.float64)
     share = share / max(float(share.sum()), 1e-300)
-    own, other = share * _inverse(full), share * _inverse(told)
+    own, other = share * _inverse(full), share * _inverse(entropies)
     return Worth(
         groups=groups,
         whole=tuple(not atoms.ordered or atoms.size <= _GROUPS for atoms in columns),
@@ -178,8 +179,8 @@ def information(a: Ints, b: Ints, weight: Vector, n: int) -> float:
 
 def _reach(records: GroupedRecords, groups: tuple[Ints, ...], share: Vector, other: Vector) -> Vector:
     """What telling a column tells about all, as a multiple of what it tells about itself."""
-    told = _told_of_each_other(records, groups)
-    return np.asarray(1 + told @ other / np.maximum(share, 1e-9))
+    informations = _told_of_each_other(records, groups)
+    return np.asarray(1 + informations @ other / np.maximum(share, 1e-9))
 
 
 def _told_of_each_other(records: GroupedRecords, groups: tuple[Ints, ...]) -> Matrix:
@@ -187,19 +188,19 @@ def _told_of_each_other(records: GroupedRecords, groups: tuple[Ints, ...]) -> Ma
 
     In a table of many columns this takes longest, and no bound changes it, so it is counted once for the same records.
     """
-    before, told = _COUNTED.get(records, ((), np.zeros((0, 0))))
+    before, informations = _COUNTED.get(records, ((), np.zeros((0, 0))))
     if len(before) == len(groups) and all(map(np.array_equal, before, groups)):
-        return told
-    told = _informations([group[records.codes[:, j]] for j, group in enumerate(groups)], records.weight)
-    _COUNTED[records] = groups, told
-    return told
+        return informations
+    informations = _informations([group[records.codes[:, j]] for j, group in enumerate(groups)], records.weight)
+    _COUNTED[records] = groups, informations
+    return informations
 
 
 def _informations(labels: Sequence[Ints], weight: Vector) -> Matrix:
     """``information`` of every two of the labels, counted for one against many others at a time."""
     sizes = np.array([int(label.max(initial=0)) + 1 for label in labels])
     many = max(_AT_ONCE // max(len(weight), 1), 1)
-    told = np.zeros((len(labels), len(labels)))
+    matrix = np.zeros((len(labels), len(labels)))
     for first in range(0, len(labels), many):
         block = slice(first, first + many)
         starts = np.cumsum(sizes[block]) - sizes[block]
@@ -207,9 +208,9 @@ def _informations(labels: Sequence[Ints], weight: Vector) -> Matrix:
         place, weights = np.stack(labels[block]) + starts[:, None], np.tile(weight, n)
         for j in range(first + 1, len(labels)):
             joint = sums((labels[j] * width + place).ravel(), weights, sizes[j] * width).reshape(-1, width)
-            told[j, block] = _of_many(joint, starts, len(weight))
-    told = np.tril(told, -1)
-    return told + told.T
+            matrix[j, block] = _of_many(joint, starts, len(weight))
+    matrix = np.tril(matrix, -1)
+    return matrix + matrix.T
 
 
 def _of_many(joint: Matrix, starts: Ints, records: int) -> Vector:

@@ -41,8 +41,8 @@ def code_space(vectors: Floats, secret: Codes, use: Codes | None, *, random_stat
     erased = erasure(vectors)
     scale = erased.std(axis=0)
     scale = np.where(scale > 0, scale, 1.0)
-    told = LogisticRegression(C=0.05, max_iter=500, random_state=random_state).fit(erased / scale, use)
-    directions = told.coef_.T / scale[:, None]
+    model = LogisticRegression(C=0.05, max_iter=500, random_state=random_state).fit(erased / scale, use)
+    directions = model.coef_.T / scale[:, None]
     spread = (erased @ directions).std(axis=0)
     weight = _WEIGHT_OF_USE * float(scale.max()) / np.sqrt(directions.shape[1])
     return CodeSpace(erasure, directions * (weight / np.where(spread > 0, spread, 1.0)))

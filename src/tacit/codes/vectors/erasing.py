@@ -43,6 +43,6 @@ def erasure_of(vectors: Floats, secret: Codes) -> Erasure:
     marks = np.eye(int(secret.max()) + 1)[secret]
     # In white coordinates the change is smallest where it is an orthogonal projection.
     across = (axes / roots).T @ (centred.T @ (marks - marks.mean(axis=0))) / len(vectors)
-    told, strength, _ = np.linalg.svd(across, full_matrices=False)
-    told = told[:, strength > _FLAT]
-    return Erasure(mean, (axes / roots) @ told, told.T @ (axes * roots).T)
+    telling, strength, _ = np.linalg.svd(across, full_matrices=False)
+    telling = telling[:, strength > _FLAT]
+    return Erasure(mean, (axes / roots) @ telling, telling.T @ (axes * roots).T)

@@ -93,7 +93,7 @@ def _solved(cost: Floats, rules: Floats, ways: Flags) -> tuple[Floats, Floats, F
     ).tocsr()
     whole = sparse.csr_array((np.ones(len(code)), (code, each)), shape=(count, len(code)))
     unit = float(cost[ways].max(initial=0.0)) or 1.0
-    found: Any = linprog(
+    solution: Any = linprog(
         cost[code, to] / unit,
         A_ub=kept,
         b_ub=np.zeros(kept.shape[0]),
@@ -101,13 +101,13 @@ def _solved(cost: Floats, rules: Floats, ways: Flags) -> tuple[Floats, Floats, F
         b_eq=np.ones(count),
         method="highs-ipm" if count > 64 else "highs-ds",
     )
-    if found.x is None or found.status != 0:
+    if solution.x is None or solution.status != 0:
         return None
     channel = np.zeros_like(cost)
-    channel[code, to] = np.where(found.x > _ROUNDING, found.x, 0.0)
+    channel[code, to] = np.where(solution.x > _ROUNDING, solution.x, 0.0)
     channel /= channel.sum(axis=1, keepdims=True)
-    prices = np.asarray(found.ineqlin.marginals).reshape(len(rules), count) * unit / scale.max()
-    return channel, np.asarray(found.eqlin.marginals) * unit, prices
+    prices = np.asarray(solution.ineqlin.marginals).reshape(len(rules), count) * unit / scale.max()
+    return channel, np.asarray(solution.eqlin.marginals) * unit, prices
 
 
 def _both(pair: tuple[Any, ...]) -> tuple[Codes, Codes]:

@@ -121,7 +121,7 @@ class BenchResult(Result):
 
     def document(self) -> doc.Document:
         """What was left, the best family, what to do next; folded, every family and its limits."""
-        folded = (self._guesses(), self._families(), *self._told())
+        folded = (self._guesses(), self._families(), *self._notes_of_trial())
         return attack_document(self, self._tiles(), (self._next(),), folded)
 
     def _tiles(self) -> doc.Tiles:
@@ -153,7 +153,7 @@ class BenchResult(Result):
     def _families(self) -> doc.Section:
         return families_section(self.run.families)
 
-    def _told(self) -> tuple[doc.Section, ...]:
+    def _notes_of_trial(self) -> tuple[doc.Section, ...]:
         return tuple(doc.notes_section([*told_apart(self.without, self.group, self.medium), *self.notes, *_NOTES]))
 
 
@@ -229,7 +229,7 @@ def _headline(result: BenchResult) -> str:
     """The untouched records, the best family, and what it may not exceed."""
     best = max(result.run.families, key=lambda each: max(each.score.after, each.score.retrained))
     before, after = best_guesses([each.score for each in result.run.families])
-    said = sentence(
+    words = sentence(
         "The best family ({name}) guesses '{secret}' right {after} of the time from the release, {worst} in its best "
         "third; {before} from the originals, {prior} without looking",
         name=best.score.name,
@@ -240,6 +240,6 @@ def _headline(result: BenchResult) -> str:
         prior=doc.Share(result.run.prior),
     )
     if result.ceiling is not None:
-        said += f"; the release claims at most {share_up(result.ceiling)}"
+        words += f"; the release claims at most {share_up(result.ceiling)}"
     left = untouched_words(result.untouched, result.records, result.medium, parts=result.untouched_parts)
-    return (left + " " + said if result.untouched else said) + "."
+    return (left + " " + words if result.untouched else words) + "."

@@ -112,17 +112,17 @@ def benched_beliefs(
         )
     # Views after and retrained; over all records, and in each third.
     looks = len(families) * 2 * (1 + FOLDS)
-    tried, held = [], {}
+    tried, beliefs = [], {}
     for number, family in enumerate(families):
         progress(f"trying {family.name}", number / len(families))
         # For small models, several threads cost more than they gain.
         with threadpool_limits(limits=1):
             right, chances = _right(family, records)
         if chances is not None:
-            held[family.name] = chances
+            beliefs[family.name] = chances
         tried.append(_tried(family, right, records.fold, level=1 - (1 - CONFIDENCE) / looks))
     commonest = int(np.bincount(records.secret).max())
-    return BenchRun(tuple(tried), commonest / n, binomial_limits(commonest, n), n - n // FOLDS, n), held
+    return BenchRun(tuple(tried), commonest / n, binomial_limits(commonest, n), n - n // FOLDS, n), beliefs
 
 
 def _right(family: Family, records: BenchRecords) -> tuple[Any, Floats | None]:

@@ -101,9 +101,9 @@ class Beliefs:
         """What a record adds to each figure if its secret were s (records x secrets): right guesses, gain, ranks."""
         guess = np.zeros_like(self.chances)
         guess[np.arange(len(guess)), self.chances.argmax(axis=1)] = 1.0
-        held = np.bincount(self.secret, minlength=self.chances.shape[1])
+        counts = np.bincount(self.secret, minlength=self.chances.shape[1])
         # A sum of ranks is an area up to a factor, the number of pairs.
-        pairs = np.maximum(len(self.secret) - held, 1)
+        pairs = np.maximum(len(self.secret) - counts, 1)
         return [guess, np.log(self.chances), rankdata(self.chances, axis=0) / pairs]
 
 
@@ -127,11 +127,11 @@ def chance_by_fold(views: Sequence[Floats], secret: Codes, fold: Codes, random_s
     If records and secrets are independent, it is at most p in a share p of tables: within a fold secrets are
     exchangeable given the models of the others, and twice the mean of p-values is one however they depend.
     """
-    prior, found = prior_of(secret, views[0].shape[1]), []
+    prior, p_values = prior_of(secret, views[0].shape[1]), []
     for k in np.unique(fold).tolist():
         here = fold == k
-        found.append(beyond_chance([Beliefs.of(view[here], prior, secret[here]) for view in views], random_state))
-    return min(1.0, 2 * float(np.mean(found)))
+        p_values.append(beyond_chance([Beliefs.of(view[here], prior, secret[here]) for view in views], random_state))
+    return min(1.0, 2 * float(np.mean(p_values)))
 
 
 def beyond_chance(beliefs: Sequence[Beliefs], random_state: int) -> float:
@@ -148,8 +148,8 @@ def beyond_chance(beliefs: Sequence[Beliefs], random_state: int) -> float:
     scales = [_moments(table, secret) for table in tables]
 
     def best(shuffled: Codes) -> float:
-        found = (table[rows, shuffled].sum() for table in tables)
-        return max(float(f - mean) / spread for f, (mean, spread) in zip(found, scales, strict=True))
+        figures = (table[rows, shuffled].sum() for table in tables)
+        return max(float(f - mean) / spread for f, (mean, spread) in zip(figures, scales, strict=True))
 
     true = best(secret)
     as_good = sum(best(rng.permutation(secret)) >= true - 1e-9 for _ in range(SHUFFLES))
@@ -159,9 +159,9 @@ def beyond_chance(beliefs: Sequence[Beliefs], random_state: int) -> float:
 def _moments(table: Floats, secret: Codes) -> tuple[float, float]:
     """Mean and standard deviation of the sum of one entry per record when secrets are shuffled (Hoeffding)."""
     n = len(secret)
-    held = np.bincount(secret, minlength=table.shape[1])
-    share = held / n
+    counts = np.bincount(secret, minlength=table.shape[1])
+    share = counts / n
     centred = table - table.mean(axis=0) - (table @ share)[:, None] + table.mean(axis=0) @ share
-    variance = float((centred**2 @ held).sum()) / max(n - 1, 1)
+    variance = float((centred**2 @ counts).sum()) / max(n - 1, 1)
     # If all shuffles give the same, no figure stands out.
-    return float((table.mean(axis=0) * held).sum()), float(np.sqrt(variance)) or np.inf
+    return float((table.mean(axis=0) * counts).sum()), float(np.sqrt(variance)) or np.inf

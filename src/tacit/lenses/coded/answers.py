@@ -80,8 +80,8 @@ def _tiles(result: CodedProtectResult) -> doc.Tiles:
     if c.use is not None:
         tiles.append(use_tile(c.use))
     if c.topics is not None:
-        told, chance = coherence_words(c.topics)
-        tiles.append(doc.Tile("Coherence of topics", told, f"the same words by chance {chance}; at most 1"))
+        coherence, chance = coherence_words(c.topics)
+        tiles.append(doc.Tile("Coherence of topics", coherence, f"the same words by chance {chance}; at most 1"))
     return doc.Tiles(tuple(tiles))
 
 
@@ -105,8 +105,8 @@ def _codes(result: CodedProtectResult) -> Sections:
             "How many vectors have each code. All that is released about a vector is its code, and the mean of all "
             "that share it."
         )
-        told = [(doc.Count(each.code), doc.Count(each.people)) for each in shown]
-        counted = doc.TableBlock((">Code", ">Vectors"), told)
+        counts = [(doc.Count(each.code), doc.Count(each.people)) for each in shown]
+        counted = doc.TableBlock((">Code", ">Vectors"), counts)
         return (doc.Section("The codes", (doc.Paragraph(about), counted), where="page"),)
     rows = [(doc.Count(each.code), doc.Count(each.people), doc.DataValue(each.words, 120)) for each in shown]
     about = f"What is released: each {one} is written as the words of its topic. The most frequent first."

@@ -30,7 +30,7 @@ class CodedAbout:
 
 
 def coded_certificate(
-    made: CodedRecords,
+    records: CodedRecords,
     about: CodedAbout,
     bound: CodedBound,
     *,
@@ -39,8 +39,8 @@ def coded_certificate(
     repeatable: bool,
 ) -> CodedCertificate:
     """What is claimed about records in codes."""
-    proved = made.proved.evidence
-    own = made.proved.plan.book.codes(made.vectors)
+    proved = records.proved.evidence
+    own = records.proved.plan.book.codes(records.vectors)
     return worded(
         CodedCertificate(
             claim="",
@@ -51,24 +51,24 @@ def coded_certificate(
             secret=about.secret,
             column=about.column,
             group=about.group,
-            units=len(made.units),
+            units=len(records.units),
             codes=proved.codes,
             least=bound.least,
             smallest=proved.smallest,
-            mixed=share_drawn(own, made.proved.plan.channel),
+            mixed=share_drawn(own, records.proved.plan.channel),
             confidence=1 - bound.beta,
             ceiling=proved.ceiling if bound.ceiling is None else bound.ceiling,
             ceiling_asked=bound.ceiling is not None,
             attained_epsilon=proved.epsilon,
             guessed=proved.guessed,
             prior=proved.prior,
-            designed_on=int(made.parts.design.sum()),
+            designed_on=int(records.parts.design.sum()),
             proved_on=proved.proved_on,
-            tried=made.proved.tried,
-            told=told(made),
+            tried=records.proved.tried,
+            told=share_told(records),
             order="shuffled",
-            use=None if about.use is None else use_score(made, about.use),
-            adversaries=tuple(_published(each) for each in adversary_scores(made)),
+            use=None if about.use is None else use_score(records, about.use),
+            adversaries=tuple(_published(each) for each in adversary_scores(records)),
             input=input,
             output=output,
             randomness=randomness_of(drawn=True, repeatable=repeatable),
@@ -85,12 +85,12 @@ def _published(score: AdversaryScore) -> AdversaryScore:
     return AdversaryScore(score.name, *parts)
 
 
-def told(made: CodedRecords) -> float:
+def share_told(records: CodedRecords) -> float:
     """The share of the variance of held-out units' vectors that their codes' means tell; below 0 counts as none."""
-    apart = made.parts.apart
-    middle = made.vectors[made.parts.design].mean(axis=0)
-    left = ((made.vectors[apart] - made.shown(made.vectors)[made.released[apart]]) ** 2).sum()
-    return float(1 - left / max(float(((made.vectors[apart] - middle) ** 2).sum()), np.finfo(np.float64).tiny))
+    apart = records.parts.apart
+    middle = records.vectors[records.parts.design].mean(axis=0)
+    left = ((records.vectors[apart] - records.shown(records.vectors)[records.released[apart]]) ** 2).sum()
+    return float(1 - left / max(float(((records.vectors[apart] - middle) ** 2).sum()), np.finfo(np.float64).tiny))
 
 
 def headline(certificate: CodedCertificate) -> Sentence:

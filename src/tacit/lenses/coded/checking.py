@@ -85,28 +85,28 @@ def verified_code(
         return _checked_code(folder, certificate, [*papers, missing])
     progress("making codes again", None)
     kept = KeptCode(private)
-    found = read(kept)
+    originals = read(kept)
     why = f"needs the file it was made from, and {PRIVATE}/{SALT}"
-    checks = [check_of_original(found.sha256, certificate, secret_bytes_in(private / SALT), why=why)]
-    own, key = kept.book.codes(found.vectors), secret_bytes_in(private / KEY) or b""
+    checks = [check_of_original(originals.sha256, certificate, secret_bytes_in(private / SALT), why=why)]
+    own, key = kept.book.codes(originals.vectors), secret_bytes_in(private / KEY) or b""
     drew = drawn(own, kept.channel, chances(len(own), key)) if len(key) == KEY_BYTES else own
     again = CodedAgain(kept, own, drew)
     checks += [
-        found.plain,
-        same("records of the original", len(found.contents), certificate.input.records, what="counted"),
-        same("records of the release", len(found.released), certificate.output.records, what="counted"),
+        originals.plain,
+        same("records of the original", len(originals.contents), certificate.input.records, what="counted"),
+        same("records of the release", len(originals.released), certificate.output.records, what="counted"),
     ]
-    checks += _checks_of_code(folder, certificate, found, again)
+    checks += _checks_of_code(folder, certificate, originals, again)
     if all(each.passed is not False for each in checks):
-        checks += found.shown(again)
+        checks += originals.shown(again)
     return _checked_code(folder, certificate, [*papers, *checks])
 
 
 def _checks_of_code(
-    folder: Path, certificate: CodedCertificate, found: Originals, again: CodedAgain
+    folder: Path, certificate: CodedCertificate, originals: Originals, again: CodedAgain
 ) -> Iterator[Check]:
     """The checks that need the originals and the owner's folder."""
-    c, kept, units, released = certificate, again.kept, found.units, found.released
+    c, kept, units, released = certificate, again.kept, originals.units, originals.released
     salt, key = (secret_bytes_in(folder / PRIVATE / name) for name in (SALT, KEY))
     name = "key is the one committed to"
     if salt is None or key is None or c.output.key_sha256 is None:
@@ -119,7 +119,7 @@ def _checks_of_code(
     if not whole or len(released) != len(units):
         return
     if key is not None and len(key) == KEY_BYTES:
-        parts = dealt(units, found.contents, key)
+        parts = dealt(units, originals.contents, key)
         same_parts = all(
             bool((getattr(parts, name) == getattr(kept.parts, name)).all()) for name in ("design", "proving", "apart")
         )
@@ -141,12 +141,12 @@ def _checks_of_code(
     yield close("epsilon proved", proved.epsilon, c.attained_epsilon)
     within = proved.ceiling <= c.ceiling + 1e-12 if c.ceiling_asked else abs(proved.ceiling - c.ceiling) <= 1e-9
     yield Check("ceiling proved", within, f"recomputed {proved.ceiling:.6g}, the certificate says {c.ceiling:.6g}")
-    for what, seen, said in (
+    for what, recounted, certified in (
         ("guessed as counted", proved.guessed, c.guessed),
         ("share of the commonest secret", proved.prior, c.prior),
         ("codes left to chance", share_drawn(again.own, kept.channel), c.mixed),
     ):
-        yield close(what, seen, said)
+        yield close(what, recounted, certified)
     for what, number, claimed in (
         ("number of codes", proved.codes, c.codes),
         ("people of the smallest code", proved.smallest, c.smallest),
@@ -175,9 +175,9 @@ def check_of_bytes(folder: Path, write: Callable[[Path], object], *, more: str |
     return Check(name, None, "other bytes than are written here: another version of a library, or something is hidden")
 
 
-def checks_of_shown(again: CodedAgain, values: Floats, made: Floats, released: Floats) -> Iterator[Check]:
+def checks_of_shown(again: CodedAgain, values: Floats, expected: Floats, released: Floats) -> Iterator[Check]:
     """Whether each code shows what comes out again, and none shows an original almost unchanged."""
-    away = float(np.abs(made - released).max(initial=0.0)) if made.shape == released.shape else np.inf
+    away = float(np.abs(expected - released).max(initial=0.0)) if expected.shape == released.shape else np.inf
     yield Check("what codes show", bool(away <= _ALIKE), f"largest difference {away:.3g}")
     bare = int((shares_told(values, again.own, again.kept.parts, again.kept.channel) < NEARLY_ONE).sum())
     yield Check("no code shows an original nearly as it is", bare == 0, f"{bare:,} codes do")

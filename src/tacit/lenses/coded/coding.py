@@ -86,10 +86,10 @@ def _as_drawn(channel: Floats | None, count: int) -> Floats:
     return np.eye(count) if channel is None else channel
 
 
-def refuse_originals(made: CodedRecords, values: Floats) -> None:
+def refuse_originals(records: CodedRecords, values: Floats) -> None:
     """Refuse codes that would show an original almost unchanged; ``values`` has a row for each unit."""
-    own = made.proved.plan.book.codes(made.vectors)
-    bare = int((shares_told(values, own, made.parts, made.proved.plan.channel) < NEARLY_ONE).sum())
+    own = records.proved.plan.book.codes(records.vectors)
+    bare = int((shares_told(values, own, records.parts, records.proved.plan.channel) < NEARLY_ONE).sum())
     if bare:
         raise NotCertifiedError(
             f"{bare:,} codes would show an original nearly as it is, since all that they are made of are nearly alike: "
@@ -136,35 +136,35 @@ def halves(parts: Parts) -> tuple[Codes, Codes]:
     return apart[::2], apart[1::2]
 
 
-def adversary_scores(made: CodedRecords) -> tuple[AdversaryScore, ...]:
+def adversary_scores(records: CodedRecords) -> tuple[AdversaryScore, ...]:
     """How often the secret is guessed from the vectors, from the codes as if they were vectors, and from the codes."""
-    before, after, again, n = _right(made, made.units.secret)
+    before, after, again, n = _right(records, records.units.secret)
     return (scored("linear; a table of codes", (before, after, again), of=n),)
 
 
-def use_score(made: CodedRecords, column: str) -> CodedUse | None:
+def use_score(records: CodedRecords, column: str) -> CodedUse | None:
     """How well a reader tells the use from a code, and from the original vectors."""
-    use = made.units.use
+    use = records.units.use
     if use is None:
         return None
-    before, _, again, n = _right(made, use)
-    learn, test = halves(made.parts)
+    before, _, again, n = _right(records, use)
+    learn, test = halves(records.parts)
     prior = int((use[test] == np.bincount(use[learn]).argmax()).sum())
     return CodedUse(column, before / n, again / n, prior / n, n)
 
 
-def _right(made: CodedRecords, label: Codes) -> tuple[int, int, int, int]:
+def _right(records: CodedRecords, label: Codes) -> tuple[int, int, int, int]:
     """Right guesses of a label: by a linear reader of vectors, by the same one of the codes' means, by a table."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    learn, test = halves(made.parts)
-    reader = make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)).fit(made.vectors[learn], label[learn])
-    before = int((reader.predict(made.vectors[test]) == label[test]).sum())
-    means = made.shown(made.vectors)
-    after = int((reader.predict(means[made.released[test]]) == label[test]).sum())
+    learn, test = halves(records.parts)
+    reader = make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)).fit(records.vectors[learn], label[learn])
+    before = int((reader.predict(records.vectors[test]) == label[test]).sum())
+    means = records.shown(records.vectors)
+    after = int((reader.predict(means[records.released[test]]) == label[test]).sum())
     table = np.zeros((len(means), int(label.max()) + 1))
-    np.add.at(table, (made.released[learn], label[learn]), 1)
+    np.add.at(table, (records.released[learn], label[learn]), 1)
     guess = np.where(table.any(axis=1), table.argmax(axis=1), np.bincount(label[learn]).argmax())
-    return before, after, int((guess[made.released[test]] == label[test]).sum()), len(test)
+    return before, after, int((guess[records.released[test]] == label[test]).sum()), len(test)

@@ -118,13 +118,13 @@ def dealt(units: Units, contents: Sequence[bytes], key: bytes) -> Parts:
 
 def _one_of_each(units: Units, contents: Sequence[bytes], chance: Floats) -> Flags:
     """One of the units that hold the same, the one with the smallest chance."""
-    held: list[list[bytes]] = [[] for _ in range(len(units))]
+    digests: list[list[bytes]] = [[] for _ in range(len(units))]
     for unit, content in zip(units.of_record.tolist(), contents, strict=True):
-        held[unit].append(hashlib.sha256(content).digest())
+        digests[unit].append(hashlib.sha256(content).digest())
     seen: set[bytes] = set()
     first = np.zeros(len(units), dtype=bool)
     for at in np.argsort(chance, kind="stable").tolist():
-        whole = b"".join(sorted(held[at]))
+        whole = b"".join(sorted(digests[at]))
         first[at] = whole not in seen
         seen.add(whole)
     return first

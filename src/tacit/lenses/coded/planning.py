@@ -105,7 +105,7 @@ def proved_plan(
     """
     progress("making codes", None)
     plans = in_order(list(_plans(units, vectors, parts, bound, random_state, progress)), bound)
-    chance, taken = chances(len(units), key), None
+    chance, last = chances(len(units), key), None
     for plan in plans:
         released = drawn(plan.book.codes(vectors), plan.channel, chance)
         proved = evidence(
@@ -119,10 +119,10 @@ def proved_plan(
         )
         if not _keeps(proved, bound):
             break
-        taken = ProvedPlan(plan, released, proved, len(plans))
-    if taken is None:
+        last = ProvedPlan(plan, released, proved, len(plans))
+    if last is None:
         raise NotCertifiedError(_why_none(units, parts, bound))
-    return taken
+    return last
 
 
 def paid(bound: CodedBound, tried: int) -> tuple[int, int]:
@@ -138,8 +138,8 @@ def _keeps(proved: CodedEvidence, bound: CodedBound) -> bool:
 
 def _why_none(units: Units, parts: Parts, bound: CodedBound) -> str:
     settings = {"epsilon": Setting("epsilon"), "ceiling": Setting("ceiling"), "least": Setting("least")}
-    asked = [f"{{{name}}}" for name in ("epsilon", "ceiling") if getattr(bound, name) is not None]
-    which = f"a larger {' or '.join(asked)}"
+    bounded = [f"{{{name}}}" for name in ("epsilon", "ceiling") if getattr(bound, name) is not None]
+    which = f"a larger {' or '.join(bounded)}"
     return sentence(
         f"no code is proved to keep the bound: {{proving:,}} of {{all:,}} are left to prove it on, too few even for "
         f"two codes. More records, {which}, or a smaller {{least}} would help; nothing was written. Noise and masks "
@@ -156,7 +156,7 @@ def _plans(
 ) -> Iterator[CodePlan]:
     """Codebooks of every size, unmixed and mixed more and more."""
     design = parts.design
-    points, secret, seen = vectors[design], units.secret[design], ~parts.apart
+    points, secret, inside = vectors[design], units.secret[design], ~parts.apart
     space = code_space(points, secret, None if units.use is None else units.use[design], random_state=random_state)
     fewest = max(bound.least, _to_prove(secret, parts, bound))
     sizes = [size for size in _SIZES if size <= len(points) // 4]
@@ -167,14 +167,14 @@ def _plans(
         if len(book) <= before:
             continue
         before = len(book)
-        trial = Trial.of(space(vectors[seen]), book, book.codes(vectors), units, parts, bound, fewest, random_state)
-        made = list(trial.plans())
-        yield from made
+        trial = Trial.of(space(vectors[inside]), book, book.codes(vectors), units, parts, bound, fewest, random_state)
+        tried = list(trial.plans())
+        yield from tried
         # Larger books need more mixing for the same bound; once they tell less, even larger ones do, too.
-        told = max((plan.told for plan in made if plan.slack >= 0), default=0.0)
-        if told < best - _MORE:
+        most = max((plan.told for plan in tried if plan.slack >= 0), default=0.0)
+        if most < best - _MORE:
             return
-        best = max(best, told)
+        best = max(best, most)
 
 
 def _to_prove(secret: Codes, parts: Parts, bound: CodedBound) -> int:
@@ -240,23 +240,23 @@ class Trial:
         if not wanted or len(self.book) * rules > _LARGEST:
             return
         # Strength 0 leaves codes unmixed, 1 makes them all one; the expected slack grows with it.
-        made: dict[float, CodePlan] = {0.0: whole}
+        by_strength: dict[float, CodePlan] = {0.0: whole}
         for _ in range(_STEPS):
-            gaps = [self._between(made, margin) for margin in wanted]
+            gaps = [self._between(by_strength, margin) for margin in wanted]
             low, high = max(gaps, key=lambda gap: gap[1] - gap[0])
             if high - low < _CLOSE:
                 break
             channel = self.mixed((low + high) / 2)
             if channel is None:
                 break
-            made[(low + high) / 2] = self.plan(channel)
-        yield from (plan for strength, plan in made.items() if strength > 0)
+            by_strength[(low + high) / 2] = self.plan(channel)
+        yield from (plan for strength, plan in by_strength.items() if strength > 0)
 
     @staticmethod
-    def _between(made: dict[float, CodePlan], margin: float) -> tuple[float, float]:
+    def _between(by_strength: dict[float, CodePlan], margin: float) -> tuple[float, float]:
         """Between which strengths a margin is reached."""
-        low = max(strength for strength, plan in made.items() if strength == 0 or plan.slack < margin)
-        return low, min((strength for strength in made if strength > low), default=1.0)
+        low = max(strength for strength, plan in by_strength.items() if strength == 0 or plan.slack < margin)
+        return low, min((strength for strength in by_strength if strength > low), default=1.0)
 
     def mixed(self, strength: float) -> Floats | None:
         """The channel that changes what is shown least and keeps rules of this strength."""
@@ -274,9 +274,9 @@ class Trial:
     def plan(self, channel: Floats) -> CodePlan:
         """What is expected of a channel."""
         same = bool(np.allclose(channel, np.eye(len(self.book)), atol=1e-12))
-        return CodePlan(self.book, None if same else channel, self._told(channel), self._slack(channel))
+        return CodePlan(self.book, None if same else channel, self._share_told(channel), self._slack(channel))
 
-    def _told(self, channel: Floats) -> float:
+    def _share_told(self, channel: Floats) -> float:
         """The share of the points' variance that is between the means of released codes."""
         flow = self.counts.sum(axis=0)[:, None] * channel
         total = flow.sum(axis=0)
@@ -297,10 +297,10 @@ class Trial:
             proved = float(np.mean([guessing_ceiling(each, beta=beta) for each in drawn]))
             slack = (bound.ceiling - proved) / np.sqrt(bound.ceiling * (1 - bound.ceiling) / self.proving)
         if bound.epsilon is not None:
-            seen = [each for each in drawn if each.any(axis=0).all() and each.any(axis=1).all()]
-            if len(seen) < len(drawn):
+            whole = [each for each in drawn if each.any(axis=0).all() and each.any(axis=1).all()]
+            if len(whole) < len(drawn):
                 return -np.inf
-            nats = float(np.mean([certify_counts(each, beta=bound.beta_of_epsilon).epsilon for each in seen[:3]]))
+            nats = float(np.mean([certify_counts(each, beta=bound.beta_of_epsilon).epsilon for each in whole[:3]]))
             slack = min(slack, _TENTHS * (1 - nats / max(bound.epsilon, 1e-12)))
         return float(slack)
 

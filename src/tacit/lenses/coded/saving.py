@@ -26,19 +26,19 @@ README = (
 )
 
 
-def keep_code(draft: ReleaseDraft, made: CodedRecords, key: bytes, more: Mapping[str, Any]) -> None:
+def keep_code(draft: ReleaseDraft, records: CodedRecords, key: bytes, more: Mapping[str, Any]) -> None:
     """Write what it takes to make the release again from the originals; ``more`` is the lens's own."""
-    book, erasure = made.proved.plan.book, made.proved.plan.book.space.erasure
-    channel = made.proved.plan.channel
+    book, erasure = records.proved.plan.book, records.proved.plan.book.space.erasure
+    channel = records.proved.plan.channel
     np.savez_compressed(
         draft.private / CODE,
-        design=made.parts.design,
-        proving=made.parts.proving,
-        apart=made.parts.apart,
-        order=made.order,
-        projection_mean=made.projection.mean,
-        projection_axes=made.projection.axes,
-        as_directions=np.array(made.projection.as_directions),
+        design=records.parts.design,
+        proving=records.parts.proving,
+        apart=records.parts.apart,
+        order=records.order,
+        projection_mean=records.projection.mean,
+        projection_axes=records.projection.axes,
+        as_directions=np.array(records.projection.as_directions),
         erasure_mean=erasure.mean,
         erasure_read=erasure.read,
         erasure_write=erasure.write,

@@ -14,7 +14,7 @@ from tacit.lenses.bench.answers import BenchResult
 from tacit.lenses.bench.families import switched_on
 from tacit.lenses.bench.releases import attacked, kept_order, lacking, not_its_originals, places_of
 from tacit.lenses.coded.certifying import CodedAbout
-from tacit.lenses.images.audit import Asked, ask_images, first_of_each
+from tacit.lenses.images.audit import ImageCollection, ask_images, first_of_each
 from tacit.lenses.images.coding import image_units
 from tacit.lenses.images.families import ReadImages, image_families
 from tacit.lenses.images.images import Images, open_again, open_pixels, pixels_of, suggested_patch
@@ -66,11 +66,11 @@ def attack_images(
     folder, against = Path(request.release), request.against
     reading = certificate.input.reading
     original = against if isinstance(against, Images) else open_again(against, reading, labels=request.labels)
-    asked = ask_images(Question(original, secret=certificate.secret), random_state=request.random_state)
+    collection = ask_images(Question(original, secret=certificate.secret), random_state=request.random_state)
     if isinstance(certificate, ImageCertificate):
-        matched = _noised(folder, certificate, asked, request)
+        matched = _noised(folder, certificate, collection, request)
     else:
-        matched = _coded(folder, certificate, asked, request)
+        matched = _coded(folder, certificate, collection, request)
     return attacked(
         certificate,
         request,
@@ -86,8 +86,10 @@ def attack_images(
     )
 
 
-def _noised(folder: Path, certificate: ImageCertificate, asked: Asked, request: AttackRequest) -> Matched:
-    release, original = opened_images(folder, certificate), asked.images
+def _noised(
+    folder: Path, certificate: ImageCertificate, collection: ImageCollection, request: AttackRequest
+) -> Matched:
+    release, original = opened_images(folder, certificate), collection.images
     if release.names is None and certificate.names != "kept":
         raise lacking(NAMES, "images")
     released = open_pixels(folder / certificate.output.file)
@@ -105,12 +107,12 @@ def _noised(folder: Path, certificate: ImageCertificate, asked: Asked, request: 
         part = None if release.fold is None else release.fold[place]
     together = first_of_each(original)[0] if request.group is None else original.label(request.group)
     patch = certificate.patch
-    return Matched(original.pixels, after, asked.codes, place, together, untouched, patch, part)
+    return Matched(original.pixels, after, collection.codes, place, together, untouched, patch, part)
 
 
-def _coded(folder: Path, certificate: CodedCertificate, asked: Asked, request: AttackRequest) -> Matched:
-    order, original, group = kept_order(request, "images"), asked.images, certificate.group
-    units = image_units(asked, CodedAbout("images", certificate.secret, None, group))
+def _coded(folder: Path, certificate: CodedCertificate, collection: ImageCollection, request: AttackRequest) -> Matched:
+    order, original, group = kept_order(request, "images"), collection.images, certificate.group
+    units = image_units(collection, CodedAbout("images", certificate.secret, None, group))
     released, place = open_pixels(folder / certificate.output.file), places_of(order, len(units))
     if place is None or len(released) != len(units):
         raise not_its_originals(original.source.name, "images")

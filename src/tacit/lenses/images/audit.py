@@ -41,7 +41,7 @@ MOST_DRAWN = 1_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class ImageCollection:
     """Images with the label that is their secret, and a split of them into thirds."""
 
     images: Images
@@ -69,9 +69,9 @@ class Asked:
         return ImageFacts(images.source.name, format, len(images), images.height, images.width, images.channels)
 
 
-def certified_input(asked: Asked, salted: str | None) -> CertifiedInput:
+def certified_input(collection: ImageCollection, salted: str | None) -> CertifiedInput:
     """The images as a certificate names them."""
-    facts, reading = asked.facts(), asked.images.reading
+    facts, reading = collection.facts(), collection.images.reading
     return CertifiedInput(
         facts.name, facts.format, facts.images, salted, None if reading == ImageReading() else reading
     )
@@ -88,42 +88,42 @@ def audit_images(question: Question, look: Look, *, progress: Progress = silent)
     certified about a single image.
     """
     random_state = look.random_state
-    asked = ask_images(question, random_state=random_state)
-    held = asked.fold == 0
-    shown = chosen_images(asked, np.flatnonzero(held))
-    found, heats = [], []
-    for size in checked_sizes(asked.images, look.patch):
+    collection = ask_images(question, random_state=random_state)
+    test = collection.fold == 0
+    shown = chosen_images(collection, np.flatnonzero(test))
+    by_size, heats = [], []
+    for size in checked_sizes(collection.images, look.patch):
         progress(f"learning patches of {size}", None)
-        findings, heat = _findings_of(asked, size, held, shown, random_state)
-        found.append(findings)
+        findings, heat = _findings_of(collection, size, test, shown, random_state)
+        by_size.append(findings)
         heats.append(heat)
     progress("training an adversary", None)
-    adversary = adversary_guess(asked, held)
-    best = min(found, key=lambda each: each.p_value)
-    verdict = _verdict([each.verdict for each in found], min(1.0, best.p_value * len(found)))
+    adversary = adversary_guess(collection, test)
+    best = min(by_size, key=lambda each: each.p_value)
+    verdict = _verdict([each.verdict for each in by_size], min(1.0, best.p_value * len(by_size)))
     sheet = tuple(
-        ShownImage(str(asked.labels[at]), asked.images.pixels[at], tuple(heat[k] for heat in heats))
+        ShownImage(str(collection.labels[at]), collection.images.pixels[at], tuple(heat[k] for heat in heats))
         for k, at in enumerate(shown)
     )
     return ImageAuditResult(
-        source=asked.facts(),
-        secret=asked.secret,
-        secrets=secret_values(asked.secrets, np.bincount(asked.codes)),
-        trained_on=int((~held).sum()),
-        held_out=int(held.sum()),
+        source=collection.facts(),
+        secret=collection.secret,
+        secrets=secret_values(collection.secrets, np.bincount(collection.codes)),
+        trained_on=int((~test).sum()),
+        held_out=int(test.sum()),
         verdict=verdict,
-        headline=_headline(asked, verdict, found, adversary),
-        prior_guess=float(asked.prior.max()),
+        headline=_headline(collection, verdict, by_size, adversary),
+        prior_guess=float(collection.prior.max()),
         adversary=adversary,
-        patches=tuple(found),
-        notes=(*_fano(asked, found, adversary), *asked.notes, *_cautions(found)),
+        patches=tuple(by_size),
+        notes=(*_fano(collection, by_size, adversary), *collection.notes, *_cautions(by_size)),
         random_state=random_state,
         tacit_version=__version__,
         sheet=sheet,
     )
 
 
-def ask_images(question: Question, *, random_state: int) -> Asked:
+def ask_images(question: Question, *, random_state: int) -> ImageCollection:
     """Open the images and check that the question can be asked of them."""
     source, secret = question.source, question.one_secret()
     images = source
@@ -152,14 +152,16 @@ def ask_images(question: Question, *, random_state: int) -> Asked:
         # A copy on the other side of the split would be recognised, and everything would look like a leak.
         fold = fold[first]
         notes = (*notes, f"{copies:,} images are copies of others; copies are kept on one side of every split")
-    return Asked(images, secret, secrets, codes.astype(np.int64), fold, notes)
+    return ImageCollection(images, secret, secrets, codes.astype(np.int64), fold, notes)
 
 
 def first_of_each(images: Images) -> tuple[Codes, int]:
     """For every image the first one with the same pixels, and how many are copies of an earlier one."""
-    seen: dict[bytes, int] = {}
-    first = np.array([seen.setdefault(image.tobytes(), k) for k, image in enumerate(images.pixels)], dtype=np.int64)
-    return first, len(images) - len(seen)
+    first_with: dict[bytes, int] = {}
+    first = np.array(
+        [first_with.setdefault(image.tobytes(), k) for k, image in enumerate(images.pixels)], dtype=np.int64
+    )
+    return first, len(images) - len(first_with)
 
 
 def checked_sizes(images: Images, patch: int | Sequence[int] | None) -> tuple[int, ...]:
@@ -180,26 +182,30 @@ def prefix_estimator(images: Images, size: int, random_state: int | None, *, pri
     return PrefixLogLift(groups=groups, clip=trim_at(prior), random_state=random_state)
 
 
-def _findings_of(asked: Asked, size: int, held: Flags, shown: Codes, random_state: int) -> tuple[PatchFindings, Floats]:
+def _findings_of(
+    collection: ImageCollection, size: int, test: Flags, shown: Codes, random_state: int
+) -> tuple[PatchFindings, Floats]:
     """What patches of one size give away, and the heat of the images that are shown."""
-    images = asked.images
+    images = collection.images
     matrix = images.matrix()
-    model = prefix_estimator(images, size, random_state, prior=asked.prior).fit(matrix[~held], asked.labels[~held])
-    lift, codes = model.log_lift(matrix[held]), asked.codes[held]
+    model = prefix_estimator(images, size, random_state, prior=collection.prior).fit(
+        matrix[~test], collection.labels[~test]
+    )
+    lift, codes = model.log_lift(matrix[test]), collection.codes[test]
     evidence = evidence_apart(lift, codes, np.zeros(len(codes), np.int64), random_state=random_state)
     right = int(((lift + np.log(model.prior_)).argmax(axis=1) == codes).sum())
-    rows = drawn_from(np.flatnonzero(held), random_state)
-    heat = heat_map(images, size, asked, rows, model.feature_log_lift(matrix[rows], orders=ORDERS))
-    given = np.abs(model.feature_log_lift(matrix[rows])).max(axis=2)
+    rows = drawn_from(np.flatnonzero(test), random_state)
+    heat = heat_map(images, size, collection, rows, model.feature_log_lift(matrix[rows], orders=ORDERS))
+    densities = np.abs(model.feature_log_lift(matrix[rows])).max(axis=2)
     own = np.abs(model.feature_log_lift(matrix[shown], orders=ORDERS)).max(axis=2)
     findings = PatchFindings(
         size=size,
-        patches=given.shape[1],
+        patches=densities.shape[1],
         **vars(evidence),
         guess=guess_of(right, len(codes)),
         heat=heat,
         leaking_most=_leaking_most(heat.mean),
-        flagged=tuple((epsilon, float((given > epsilon).mean())) for epsilon in EPSILONS),
+        flagged=tuple((epsilon, float((densities > epsilon).mean())) for epsilon in EPSILONS),
     )
     return findings, own.reshape(len(shown), images.height // size, images.width // size)
 
@@ -209,13 +215,13 @@ def drawn_from(rows: Codes, random_state: int) -> Codes:
     return np.sort(np.random.default_rng([random_state, 2]).permutation(rows)[:MOST_DRAWN])
 
 
-def heat_map(images: Images, size: int, asked: Asked, rows: Codes, density: Floats) -> HeatMap:
+def heat_map(images: Images, size: int, collection: ImageCollection, rows: Codes, density: Floats) -> HeatMap:
     """The mean over images of what each patch adds; ``density`` is (images, patches, secrets)."""
     shape = images.height // size, images.width // size
-    codes = asked.codes[rows]
+    codes = collection.codes[rows]
     by_secret = {
         str(label): grid_of(density[codes == s, :, s].mean(axis=0), shape)
-        for s, label in enumerate(asked.secrets)
+        for s, label in enumerate(collection.secrets)
         if (codes == s).any()
     }
     return HeatMap(grid_of(np.abs(density).max(axis=2).mean(axis=0), shape), by_secret, ORDERS)
@@ -232,13 +238,13 @@ def guess_of(right: int, of: int) -> Guess:
     return Guess(right / of, low, high, of)
 
 
-def adversary_guess(asked: Asked, held: Flags) -> Guess:
+def adversary_guess(collection: ImageCollection, test: Flags) -> Guess:
     """How often an adversary trained on the other images guesses the secret of those held out."""
     from tacit.lenses.images.hog import HogClassifier
 
-    pixels, labels = asked.images.pixels, asked.labels
-    guesses = HogClassifier().fit(pixels[~held], labels[~held]).predict(pixels[held])
-    return guess_of(int((guesses == labels[held]).sum()), len(guesses))
+    pixels, labels = collection.images.pixels, collection.labels
+    guesses = HogClassifier().fit(pixels[~test], labels[~test]).predict(pixels[test])
+    return guess_of(int((guesses == labels[test]).sum()), len(guesses))
 
 
 def _leaking_most(mean: Grid) -> tuple[PatchPlace, ...]:
@@ -246,9 +252,9 @@ def _leaking_most(mean: Grid) -> tuple[PatchPlace, ...]:
     return tuple(sorted(places, key=lambda place: -place.mean)[:LEAKING_SHOWN])
 
 
-def chosen_images(asked: Asked, rows: Codes) -> Codes:
+def chosen_images(collection: ImageCollection, rows: Codes) -> Codes:
     """A few images for the contact sheet, the secrets in turn."""
-    by_secret = [rows[asked.codes[rows] == s] for s in range(len(asked.secrets))]
+    by_secret = [rows[collection.codes[rows] == s] for s in range(len(collection.secrets))]
     turns = [each[k] for k in range(SHOWN_IMAGES) for each in by_secret if k < len(each)]
     return np.array(turns[:SHOWN_IMAGES], dtype=np.int64)
 
@@ -259,19 +265,21 @@ def _verdict(verdicts: Sequence[Verdict], p_value: float) -> Verdict:
     return "cannot tell" if "cannot tell" in verdicts else "no leak detected"
 
 
-def _headline(asked: Asked, verdict: Verdict, found: Sequence[PatchFindings], adversary: Guess) -> Sentence:
-    best = max(found, key=lambda each: each.information.value)
+def _headline(
+    collection: ImageCollection, verdict: Verdict, by_size: Sequence[PatchFindings], adversary: Guess
+) -> Sentence:
+    best = max(by_size, key=lambda each: each.information.value)
     guessed = sentence(
         "an adversary guesses {right} right where always guessing the commonest is right {prior} of the time",
         right=Share(adversary.right),
-        prior=Share(float(asked.prior.max())),
+        prior=Share(float(collection.prior.max())),
     )
     if verdict == "leak":
         top = best.leaking_most[0]
         return sentence(
             "The images give away '{secret}': one makes its own label {times} times as likely on average (estimate), "
             "and {guessed}. Of patches of {size} pixels, row {row}, column {column} says most.",
-            secret=asked.secret,
+            secret=collection.secret,
             times=LiftFactor(best.information.value),
             guessed=guessed,
             size=best.size,
@@ -281,21 +289,21 @@ def _headline(asked: Asked, verdict: Verdict, found: Sequence[PatchFindings], ad
     words = "Cannot tell: {images:,} images are too few to tell a leak about '{secret}' from chance."
     if verdict == "no leak detected":
         words = "No leak about '{secret}' detected in {images:,} images; {guessed}."
-    return sentence(words, secret=asked.secret, images=len(asked.images), guessed=guessed)
+    return sentence(words, secret=collection.secret, images=len(collection.images), guessed=guessed)
 
 
-def _fano(asked: Asked, found: Sequence[PatchFindings], adversary: Guess) -> tuple[str, ...]:
+def _fano(collection: ImageCollection, by_size: Sequence[PatchFindings], adversary: Guess) -> tuple[str, ...]:
     """A note if the adversary proves more than was estimated."""
-    most = max(each.information.high for each in found)
-    return fano_note(most, adversary.low, prior=asked.prior)
+    most = max(each.information.high for each in by_size)
+    return fano_note(most, adversary.low, prior=collection.prior)
 
 
-def _cautions(found: Sequence[PatchFindings]) -> tuple[str, ...]:
+def _cautions(by_size: Sequence[PatchFindings]) -> tuple[str, ...]:
     notes = [
         "all numbers are estimates: a learned density certifies nothing about a single image",
         "what patches add was averaged over a few random orders of them; with other seeds it moves a little",
     ]
-    if any(each.information.value < 0 for each in found):
+    if any(each.information.value < 0 for each in by_size):
         notes.append(
             "a mean log-lift below zero means that the model learned nothing that held for images it had not seen"
         )

@@ -19,7 +19,7 @@ from tacit.lenses.coded.coding import CodedRecords, asked_bound, coded, one_use,
 from tacit.lenses.coded.parts import Units, dealt, note_on_copies, units_of
 from tacit.lenses.coded.projecting import principal
 from tacit.lenses.coded.saving import README, KeptCode, keep_code
-from tacit.lenses.images.audit import Asked, ask_images, certified_input
+from tacit.lenses.images.audit import ImageCollection, ask_images, certified_input
 from tacit.lenses.images.images import (
     Images,
     check_of_reading,
@@ -59,36 +59,36 @@ def protect_coded_images(
     :class:`CodedCertificate`.
     """
     seed, repeatable = seed_or_secure(making.random_state), making.random_state is not None
-    asked = ask_images(question, random_state=seed)
-    refuse_target(out, original=asked.images.source, overwrite=making.overwrite)
-    about = CodedAbout("images", asked.secret, None, coding.group, one_use(question))
+    collection = ask_images(question, random_state=seed)
+    refuse_target(out, original=collection.images.source, overwrite=making.overwrite)
+    about = CodedAbout("images", collection.secret, None, coding.group, one_use(question))
     limits, key = asked_bound(bound, coding), new_key(making.random_state)
-    units, matrix = image_units(asked, about), asked.images.matrix()
-    parts = dealt(units, _contents(asked.images), key)
+    units, matrix = image_units(collection, about), collection.images.matrix()
+    parts = dealt(units, _contents(collection.images), key)
     progress("reading the images", None)
     projection = principal(matrix[parts.design[units.of_record]], most=_DIRECTIONS, random_state=seed)
-    made = coded(units, parts, projection, matrix, limits, key=key, random_state=seed, progress=progress)
-    refuse_originals(made, units.means(matrix))
-    pictures = pixels_of(made.shown(units.means(matrix)), (-1, *asked.images.pixels.shape[1:]))
+    records = coded(units, parts, projection, matrix, limits, key=key, random_state=seed, progress=progress)
+    refuse_originals(records, units.means(matrix))
+    pictures = pixels_of(records.shown(units.means(matrix)), (-1, *collection.images.pixels.shape[1:]))
     with new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the images", None)
-        released = _released(asked.images, pictures, made.released[made.order])
+        released = _released(collection.images, pictures, records.released[records.order])
         write_images(released, draft.place, keep=(CODE_LABEL,))
-        file = image_file(asked.images)
+        file = image_file(collection.images)
         output = CertifiedOutput(file, len(units), files_sha256(draft.place, file))
         certificate = coded_certificate(
-            made,
+            records,
             about,
             limits,
-            input=certified_input(asked, draft.salted(asked.images.sha256())),
+            input=certified_input(collection, draft.salted(collection.images.sha256())),
             output=replace(output, key_sha256=committed(key, draft.salt)),
             repeatable=repeatable,
         )
-        likeness = _likeness(asked.images, pictures, made.released, units, parts.design)
+        likeness = _likeness(collection.images, pictures, records.released, units, parts.design)
         certificate = replace(certificate, likeness=likeness)
-        notes = (*asked.images.notes, *note_on_copies(int((~parts.different).sum()), "images"))
-        result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(made, pictures), notes)
-        keep_code(draft, made, key, {})
+        notes = (*collection.images.notes, *note_on_copies(int((~parts.different).sum()), "images"))
+        result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(records, pictures), notes)
+        keep_code(draft, records, key, {})
         result.write_report(draft.report)
         certificate = draft.sealed(certificate, README)
     return replace(result, certificate=certificate)
@@ -104,10 +104,12 @@ def _contents(images: Images) -> list[bytes]:
     return [image.tobytes() for image in images.pixels]
 
 
-def image_units(asked: Asked, about: CodedAbout) -> Units:
-    group = None if about.group is None else asked.images.label(about.group).tolist()
-    use = None if about.use is None else np.unique(asked.images.label(about.use), return_inverse=True)[1]
-    return units_of(asked.codes, [str(each) for each in asked.secrets], group=group, named=about.group, use=use)
+def image_units(collection: ImageCollection, about: CodedAbout) -> Units:
+    group = None if about.group is None else collection.images.label(about.group).tolist()
+    use = None if about.use is None else np.unique(collection.images.label(about.use), return_inverse=True)[1]
+    return units_of(
+        collection.codes, [str(each) for each in collection.secrets], group=group, named=about.group, use=use
+    )
 
 
 def _released(images: Images, pictures: Any, codes: Codes) -> Images:
@@ -117,8 +119,8 @@ def _released(images: Images, pictures: Any, codes: Codes) -> Images:
     return replace(images, pixels=pictures[codes], names=names, labels={CODE_LABEL: tuple(map(str, codes.tolist()))})
 
 
-def _shown(made: CodedRecords, pictures: Any) -> tuple[ShownCode, ...]:
-    people = np.bincount(made.released, minlength=len(pictures))
+def _shown(records: CodedRecords, pictures: Any) -> tuple[ShownCode, ...]:
+    people = np.bincount(records.released, minlength=len(pictures))
     order = [at for at in np.argsort(-people, kind="stable").tolist() if people[at]]
     return tuple(ShownCode(at, int(people[at]), picture=pictures[at]) for at in order)
 
@@ -136,8 +138,8 @@ def verify_coded_images(
     def read(kept: KeptCode) -> Originals:
         reading = certificate.input.reading
         images = against if isinstance(against, Images) else open_again(against, reading, labels=labels)
-        asked = ask_images(Question(images, secret=certificate.secret), random_state=0)
-        units = image_units(asked, CodedAbout("images", certificate.secret, None, certificate.group))
+        collection = ask_images(Question(images, secret=certificate.secret), random_state=0)
+        units = image_units(collection, CodedAbout("images", certificate.secret, None, certificate.group))
         matrix, released = images.matrix(), _with_codes(directory, certificate)
         codes = np.array([int(each) for each in released.label(CODE_LABEL)], dtype=np.int64)
 

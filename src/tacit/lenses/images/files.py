@@ -81,11 +81,11 @@ def files_within(folder: Path) -> list[Path]:
     def refuse(error: OSError) -> None:
         raise SourceError(f"cannot read {error.filename}: {error.strerror}") from error
 
-    found: list[Path] = []
+    paths: list[Path] = []
     for place, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(place, name) for name in files if not name.startswith(".")]
-    return sorted(found)
+        paths += [Path(place, name) for name in files if not name.startswith(".")]
+    return sorted(paths)
 
 
 def name_of(file: Path, folder: Path) -> str:
@@ -104,7 +104,7 @@ def read_pictures(folder: Path, *, resize: Size | None = None, skip_unreadable: 
         Leave out the files that cannot be read, and say which, instead of refusing them all.
     """
     pillow, files = load_pillow(), picture_files(folder)
-    names, found, failed, resized, values = list[str](), list[_Picture](), list[tuple[str, TacitError]](), 0, 0
+    names, pictures, failed, resized, values = list[str](), list[_Picture](), list[tuple[str, TacitError]](), 0, 0
     for file in files:
         name = name_of(file, folder)
         try:
@@ -121,30 +121,30 @@ def read_pictures(folder: Path, *, resize: Size | None = None, skip_unreadable: 
             setting = Setting("resize", "128x128")
             raise DataError(sentence(words, folder=folder, most=MOST_VALUES, resize=setting))
         names.append(name)
-        found.append(picture)
-    if failed and (not skip_unreadable or not found):
+        pictures.append(picture)
+    if failed and (not skip_unreadable or not pictures):
         raise _unreadable(failed, len(files))
-    pixels = [each.pixels for each in found]
+    pixels = [each.pixels for each in pictures]
     _refuse_sizes(names, pixels)
     grey = sum(each.ndim == 2 for each in pixels)
     mixed = 0 < grey < len(pixels)
     if mixed:
         pixels = [each if each.ndim == 3 else np.repeat(each[..., None], 3, axis=2) for each in pixels]
     reading = ImageReading(None if resize is None else size_text(resize), resized, len(failed))
-    notes = _notes(found, failed, reading, grey if mixed else 0)
+    notes = _notes(pictures, failed, reading, grey if mixed else 0)
     return Pictures(np.stack(pixels), tuple(names), tuple(name for name, _ in failed), reading, notes)
 
 
 def _notes(
-    found: Sequence[_Picture], failed: Sequence[tuple[str, TacitError]], reading: ImageReading, grey: int
+    pictures: Sequence[_Picture], failed: Sequence[tuple[str, TacitError]], reading: ImageReading, grey: int
 ) -> tuple[str, ...]:
-    alpha, turned = sum(each.alpha for each in found), sum(each.turned for each in found)
-    moving = sum(each.frames > 1 for each in found)
-    told = [str(error) for _, error in failed[:_NAMED]]
+    alpha, turned = sum(each.alpha for each in pictures), sum(each.turned for each in pictures)
+    moving = sum(each.frames > 1 for each in pictures)
+    reasons = [str(error) for _, error in failed[:_NAMED]]
     more = f", and {len(failed) - _NAMED:,} more" if len(failed) > _NAMED else ""
-    resized = f"{reading.resized:,} of {len(found):,} images were brought to {reading.resize} pixels"
+    resized = f"{reading.resized:,} of {len(pictures):,} images were brought to {reading.resize} pixels"
     notes = (
-        (failed, f"{len(failed):,} files were left out: {'; '.join(told)}{more}"),
+        (failed, f"{len(failed):,} files were left out: {'; '.join(reasons)}{more}"),
         (reading.resized, f"{resized}: scaled, and cropped where their proportions differ"),
         (grey, f"{grey:,} grey images among colour ones are treated, and written, as colour"),
         (alpha, f"{alpha:,} images had an alpha channel that hid nothing; it was dropped"),

@@ -186,16 +186,16 @@ def open_again(
     need_labels: bool = True,
 ) -> Images:
     """The originals of a release, read as its certificate says they were."""
-    said = reading or AS_THEY_ARE
-    how: dict[str, Any] = {"resize": said.size, "skip_unreadable": said.left_out > 0}
+    as_read = reading or AS_THEY_ARE
+    how: dict[str, Any] = {"resize": as_read.size, "skip_unreadable": as_read.left_out > 0}
     bare = labels is None and not need_labels and Path(source).is_dir()
     return open_pixels(source, **how) if bare else open_images(source, labels=labels, **how)
 
 
 def check_of_reading(images: Images, source: CertifiedInput) -> Check:
     """Whether the originals were read as a certificate says: the same number resized, the same number left out."""
-    said = source.reading or AS_THEY_ARE
-    alike = images.reading == said
+    certified = source.reading or AS_THEY_ARE
+    alike = images.reading == certified
     words = f"{images.reading.resized:,} resized, {images.reading.left_out:,} left out"
     return Check("how the images were read", alike, words if alike else f"{words}; the certificate says otherwise")
 
@@ -255,8 +255,10 @@ def _key_of(arrays: Mapping[str, NDArray[Any]], path: Path) -> str:
         return next(iter(shaped))
     if shaped:
         raise DataError(f"{path} has several arrays of images ({', '.join(shaped)}): call the one to read 'x'")
-    seen = ", ".join(f"{name}: {a.dtype}{list(a.shape)}" for name, a in arrays.items()) or "nothing"
-    raise DataError(f"{path} has no array of images, uint8 (n, height, width) or (n, height, width, 3); it has {seen}")
+    contents = ", ".join(f"{name}: {a.dtype}{list(a.shape)}" for name, a in arrays.items()) or "nothing"
+    raise DataError(
+        f"{path} has no array of images, uint8 (n, height, width) or (n, height, width, 3); it has {contents}"
+    )
 
 
 def _spoken(value: Any) -> str:

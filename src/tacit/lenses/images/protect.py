@@ -21,7 +21,7 @@ from tacit.lenses.images.audit import (
     FOLDS,
     ORDERS,
     SHOWN_IMAGES,
-    Asked,
+    ImageCollection,
     ask_images,
     certified_input,
     checked_sizes,
@@ -89,34 +89,36 @@ def protect_images(
         words = "scale is the standard deviation of noise, in full pixel ranges, above 0; got {scale}"
         raise ArgumentError(sentence(words, scale=noise.scale))
     seed, keep = seed_or_secure(making.random_state), tuple(noise.keep_label or ())
-    asked = ask_images(question, random_state=seed)
-    size, repeatable = checked_sizes(asked.images, noise.patch)[0], making.random_state is not None
+    collection = ask_images(question, random_state=seed)
+    size, repeatable = checked_sizes(collection.images, noise.patch)[0], making.random_state is not None
     for column in keep:
-        asked.images.label(column)
-        if column == asked.secret:
+        collection.images.label(column)
+        if column == collection.secret:
             raise ArgumentError(f"'{column}' is the secret: it cannot be kept in the release")
-    refuse_target(out, original=asked.images.source, overwrite=making.overwrite)
-    treated = _treated(asked, noise, epsilon, size, seed=seed, repeatable=repeatable, progress=progress)
-    place = released_order(len(asked.images), keep=noise.keep_names, random_state=making.random_state)
-    released = reordered(replace(asked.images, pixels=treated.pixels), place, rename=not noise.keep_names)
+    refuse_target(out, original=collection.images.source, overwrite=making.overwrite)
+    treated = _treated(collection, noise, epsilon, size, seed=seed, repeatable=repeatable, progress=progress)
+    place = released_order(len(collection.images), keep=noise.keep_names, random_state=making.random_state)
+    released = reordered(replace(collection.images, pixels=treated.pixels), place, rename=not noise.keep_names)
     with new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the images", None)
         write_images(released, draft.place, keep=keep)
         written = treated.pixels
-        if asked.images.lossy:
-            written = open_pixels(draft.place / image_file(asked.images)).pixels[np.argsort(place)]
-        tried = benched_images(asked.images.pixels, written, asked.codes, asked.fold, place, size, progress)
-        certificate = _certificate(asked, treated, noise, tried, draft, epsilon, size, repeatable)
-        certificate = replace(certificate, **worth_of_images(question, asked, treated.pixels, size))
+        if collection.images.lossy:
+            written = open_pixels(draft.place / image_file(collection.images)).pixels[np.argsort(place)]
+        tried = benched_images(
+            collection.images.pixels, written, collection.codes, collection.fold, place, size, progress
+        )
+        certificate = _certificate(collection, treated, noise, tried, draft, epsilon, size, repeatable)
+        certificate = replace(certificate, **worth_of_images(question, collection, treated.pixels, size))
         result = ImageProtectResult(
             out=str(out),
-            source=asked.facts(),
+            source=collection.facts(),
             certificate=certificate,
-            headline=_headline(certificate, asked, treated),
-            notes=(*asked.notes, *_notes(asked, certificate)),
+            headline=_headline(certificate, collection, treated),
+            notes=(*collection.notes, *_notes(collection, certificate)),
             sheet=_public_sheet(released, treated.flags[place]),
         )
-        _keep(draft, result, asked, treated, [*zip(released.names, place.tolist(), strict=True)])
+        _keep(draft, result, collection, treated, [*zip(released.names, place.tolist(), strict=True)])
         result.write_report(draft.report)
         certificate = draft.sealed(certificate, _README)
     return replace(result, certificate=certificate)
@@ -135,45 +137,52 @@ class Treated:
 
 
 def _treated(
-    asked: Asked, noise: PatchNoise, epsilon: float, size: int, *, seed: int, repeatable: bool, progress: Progress
+    collection: ImageCollection,
+    noise: PatchNoise,
+    epsilon: float,
+    size: int,
+    *,
+    seed: int,
+    repeatable: bool,
+    progress: Progress,
 ) -> Treated:
     """Every third of the images, treated with what was learned from the other two."""
     from tacit.learn import FeatureObfuscator
 
-    images, matrix = asked.images, asked.images.matrix()
+    images, matrix = collection.images, collection.images.matrix()
     columns, m = images.channels * size**2, (images.height // size) * (images.width // size)
     pixels, flags = images.pixels.copy(), np.zeros((len(images), m), dtype=bool)
     drawn = drawn_from(np.arange(len(images)), seed)
-    density = np.zeros((len(drawn), m, len(asked.secrets)))
+    density = np.zeros((len(drawn), m, len(collection.secrets)))
     for k in range(FOLDS):
         progress(f"learning from two thirds, treating the other ({k + 1} of {FOLDS})", k / FOLDS)
-        rows = np.flatnonzero(asked.fold == k)
-        others = asked.fold != k
+        rows = np.flatnonzero(collection.fold == k)
+        others = collection.fold != k
         tool = FeatureObfuscator(
-            prefix_estimator(images, size, seed + k, prior=asked.prior),
+            prefix_estimator(images, size, seed + k, prior=collection.prior),
             epsilon=epsilon,
             scale=noise.scale,
             order=noise.order,
             random_state=seed + k if repeatable else None,
         )
-        tool.fit(matrix[others], secret=asked.labels[others])
+        tool.fit(matrix[others], secret=collection.labels[others])
         done = tool.obfuscate(matrix[rows])
         flags[rows] = done.flags
         # The tool also cuts values to the range it learned from. A pixel's range is known: undo all but the noise.
         grid, raw = tool.noise_[float(noise.scale)], matrix[rows]
         moved = grid.to_grid(raw) - grid.to_grid(raw.clip(tool.low_, tool.high_))
         pixels[rows] = pixels_of(done.values + moved, images.pixels[rows].shape)
-        mine = np.flatnonzero(asked.fold[drawn] == k)
+        mine = np.flatnonzero(collection.fold[drawn] == k)
         density[mine] = tool.estimator_.feature_log_lift(matrix[drawn[mine]], orders=ORDERS)
     # Whatever rounding does, an unflagged patch must equal the original's.
     pixels = np.where(patch_masks(images, size, flags), pixels, images.pixels)
-    shown = np.searchsorted(drawn, chosen_images(asked, drawn))
+    shown = np.searchsorted(drawn, chosen_images(collection, drawn))
     heat = np.abs(density[shown]).max(axis=2).reshape(len(shown), images.height // size, images.width // size)
     return Treated(
         pixels=pixels,
         flags=flags,
-        heat=heat_map(images, size, asked, drawn, density),
-        delta=patch_delta(flags, asked.codes, epsilon=epsilon, scale=noise.scale, columns=columns),
+        heat=heat_map(images, size, collection, drawn, density),
+        delta=patch_delta(flags, collection.codes, epsilon=epsilon, scale=noise.scale, columns=columns),
         shown=drawn[shown],
         shown_heat=heat,
     )
@@ -212,7 +221,7 @@ def verdict_after(adversaries: Sequence[AdversaryScore], *, prior: float, tested
 
 
 def _certificate(
-    asked: Asked,
+    collection: ImageCollection,
     treated: Treated,
     noise: PatchNoise,
     tried: BenchRun,
@@ -221,15 +230,15 @@ def _certificate(
     size: int,
     repeatable: bool,
 ) -> ImageCertificate:
-    images, flags, facts = asked.images, treated.flags, asked.facts()
-    data_file, prior, tested_on = image_file(images), float(asked.prior.max()), tried.tested_on
+    images, flags, facts = collection.images, treated.flags, collection.facts()
+    data_file, prior, tested_on = image_file(images), float(collection.prior.max()), tried.tested_on
     adversaries = tuple(each.score for each in tried.families)
     difference = treated.pixels.astype(np.float64) - images.pixels
     return worded(
         ImageCertificate(
             claim="",
             assumptions=(),
-            secret=asked.secret,
+            secret=collection.secret,
             epsilon=epsilon,
             scale=noise.scale,
             patch=size,
@@ -250,7 +259,7 @@ def _certificate(
             width=facts.width,
             channels=facts.channels,
             lossy=images.lossy,
-            input=certified_input(asked, draft.salted(images.sha256())),
+            input=certified_input(collection, draft.salted(images.sha256())),
             output=CertifiedOutput(data_file, len(images), files_sha256(draft.place, data_file)),
             randomness=randomness_of(drawn=True, repeatable=repeatable, learned_here=True),
             tacit_version=__version__,
@@ -258,7 +267,7 @@ def _certificate(
     )
 
 
-def _headline(certificate: ImageCertificate, asked: Asked, treated: Treated) -> str:
+def _headline(certificate: ImageCertificate, collection: ImageCollection, treated: Treated) -> str:
     before, best = best_guesses(certificate.adversaries)
     words = sentence(
         "Noise was put on {noised} of the patches. The best adversary guesses '{secret}' right {best} of the time, "
@@ -273,17 +282,17 @@ def _headline(certificate: ImageCertificate, asked: Asked, treated: Treated) -> 
     left = int(untouched.sum())
     if not left:
         return words
-    return untouched_words(left, len(untouched), "images", parts=by_part(untouched, asked.fold)) + " " + words
+    return untouched_words(left, len(untouched), "images", parts=by_part(untouched, collection.fold)) + " " + words
 
 
-def _notes(asked: Asked, certificate: ImageCertificate) -> tuple[str, ...]:
+def _notes(collection: ImageCollection, certificate: ImageCertificate) -> tuple[str, ...]:
     notes: list[str] = ["a failed attack proves nothing, and nothing is certified about a single image"]
     if certificate.verdict_after == BETTER:
         settings = {name: Setting(name) for name in ("epsilon", "patch", "scale")}
         words = "an adversary is still better than the prior: lower {epsilon}, choose another {patch}, or raise {scale}"
         notes.append(sentence(words, **settings))
-    kinds = sorted({Path(name).suffix.lower() for name in asked.images.names})
-    if not asked.images.npz and len(kinds) > 1:
+    kinds = sorted({Path(name).suffix.lower() for name in collection.images.names})
+    if not collection.images.npz and len(kinds) > 1:
         notes.append(
             f"files stay of their kind ({', '.join(kinds)}): make sure that the kind does not reveal the secret"
         )
@@ -306,17 +315,19 @@ def _public_sheet(released: Images, flags: Mask) -> tuple[ShownImage, ...]:
 def _keep(
     draft: ReleaseDraft,
     result: ImageProtectResult,
-    asked: Asked,
+    collection: ImageCollection,
     treated: Treated,
     names: Sequence[tuple[str, int]],
 ) -> None:
     """The owner's papers: a page with originals, which original each released image is, and the noised patches."""
     sheet = tuple(
-        ShownImage(str(asked.labels[at]), asked.images.pixels[at], (heat,), treated.pixels[at])
+        ShownImage(str(collection.labels[at]), collection.images.pixels[at], (heat,), treated.pixels[at])
         for at, heat in zip(treated.shown, treated.shown_heat, strict=True)
     )
     replace(result, sheet=sheet, private=True).write_report(draft.private / REPORT)
     places = [at for _, at in names]
-    patch, fold = np.array(result.certificate.patch), asked.fold[places]
+    patch, fold = np.array(result.certificate.patch), collection.fold[places]
     np.savez_compressed(draft.private / FLAGS, flags=treated.flags[places], patch=patch, fold=fold)
-    write_csv(draft.private / NAMES, ["released", "original"], ((name, asked.images.names[at]) for name, at in names))
+    write_csv(
+        draft.private / NAMES, ["released", "original"], ((name, collection.images.names[at]) for name, at in names)
+    )

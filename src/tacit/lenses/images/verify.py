@@ -186,9 +186,9 @@ def _check_of_adversaries(release: ImageRelease, original: Images, released: Ima
     patch, fold = certificate.patch, release.fold[place]
     tried = benched_images(original.pixels, released.pixels[place], codes, fold, order, patch, progress)
     again = {each.score.name: [right for right, _ in each.score.guesses] for each in tried.families}
-    said = {each.name: [right for right, _ in each.guesses] for each in certificate.adversaries}
-    alike = again.keys() == said.keys() and all(
-        abs(a - b) <= ALIKE for each in said for a, b in zip(again[each], said[each], strict=True)
+    certified = {each.name: [right for right, _ in each.guesses] for each in certificate.adversaries}
+    alike = again.keys() == certified.keys() and all(
+        abs(a - b) <= ALIKE for each in certified for a, b in zip(again[each], certified[each], strict=True)
     )
     _, best = best_guesses([each.score for each in tried.families])
     return Check(name, alike, sentence("the best guesses {share} right", share=Share(best)))

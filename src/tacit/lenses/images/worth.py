@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError
 from tacit.lenses.bench.trying import BenchRecords, spread
-from tacit.lenses.images.audit import Asked
+from tacit.lenses.images.audit import ImageCollection
 from tacit.lenses.images.families import ReadImages, image_families
 from tacit.lenses.images.files import Pixels
 from tacit.lenses.worth import use_told
@@ -63,9 +63,9 @@ def ssim(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.flo
     return np.asarray((alike / most).mean(axis=tuple(range(1, one.ndim))))
 
 
-def worth_of_images(question: Question, asked: Asked, released: Pixels, patch: int) -> dict[str, Any]:
+def worth_of_images(question: Question, collection: ImageCollection, released: Pixels, patch: int) -> dict[str, Any]:
     """Likeness and use, as fields of a certificate; ``released`` is in the order of the originals."""
-    names, images = tuple(question.use or ()), asked.images
+    names, images = tuple(question.use or ()), collection.images
     worth: dict[str, Any] = {"likeness": image_likeness(images.pixels, released)}
     if not names:
         return worth
@@ -75,5 +75,5 @@ def worth_of_images(question: Question, asked: Asked, released: Pixels, patch: i
     before, after = (ReadImages(pixels[rows], rows, patch) for pixels in (images.pixels, released))
     label = np.unique(images.label(names[0]), return_inverse=True)[1].astype(np.int64)
     reader = next(each for each in image_families() if each.name == READER)
-    records = BenchRecords(before, after, asked.codes[rows], asked.fold[rows])
+    records = BenchRecords(before, after, collection.codes[rows], collection.fold[rows])
     return worth | {"use": use_told(names[0], label[rows], reader, records)}

@@ -116,9 +116,9 @@ def read_lines(model: str | Path | TextModel, posts: Iterable[str]) -> Iterator[
 
 
 def read_corpus(
-    posts: Posts, *, min_count: int, random_state: int, progress: Progress = silent, seen: bool = True
+    posts: Posts, *, min_count: int, random_state: int, progress: Progress = silent, scored: bool = True
 ) -> ReadCorpus:
-    """Count the terms, learn the model and, if ``seen``, score every post with models that had not seen it."""
+    """Count the terms, learn the model and, if ``scored``, score every post with models that had not seen it."""
     rows = np.flatnonzero(posts.first)
     codes, secrets = posts.codes[rows], len(posts.secrets)
     counts = np.bincount(codes, minlength=secrets)
@@ -137,7 +137,7 @@ def read_corpus(
     progress("learning", None)
     clip = trim_at(counts / counts.sum())
     learned = TermLogLift(clip=clip, random_state=random_state).fit(bags.presence, codes, secrets=secrets)
-    found = term_findings(
+    findings = term_findings(
         bags.presence,
         codes,
         names=bags.vocabulary.terms,
@@ -146,15 +146,15 @@ def read_corpus(
         densities=learned.term_log_lift(bags.presence),
         progress=lambda share: progress("shuffling", share),
     )
-    model = TextModel(learned, bags.vocabulary, posts.secrets, posts.secret, found.verdict)
+    model = TextModel(learned, bags.vocabulary, posts.secrets, posts.secret, findings.verdict)
     fold = np.random.default_rng(random_state).permutation(len(rows)) % min(FOLDS, len(rows))
     apart = np.zeros((len(rows), secrets))
-    if seen:
+    if scored:
         progress("scoring posts by models that have not seen them", None)
         apart = out_of_fold(
             bags.presence, codes, fold, strength=learned.strength_, secrets=secrets, random_state=random_state
         ).clip(-clip, clip)
-    return ReadCorpus(posts, rows, bags, model, found, apart, fold)
+    return ReadCorpus(posts, rows, bags, model, findings, apart, fold)
 
 
 def evidence_of_words(corpus: ReadCorpus, *, random_state: int) -> EvidenceApart:
@@ -164,12 +164,12 @@ def evidence_of_words(corpus: ReadCorpus, *, random_state: int) -> EvidenceApart
     """
     codes = corpus.codes
     association = association_test(corpus.bags.presence, codes, np.random.default_rng(random_state))
-    found = evidence_apart(corpus.apart, codes, corpus.fold, association=association, random_state=random_state)
-    return found if int(np.bincount(codes).min()) >= LEAST_IN_FOLD else replace(found, verdict="cannot tell")
+    evidence = evidence_apart(corpus.apart, codes, corpus.fold, association=association, random_state=random_state)
+    return evidence if int(np.bincount(codes).min()) >= LEAST_IN_FOLD else replace(evidence, verdict="cannot tell")
 
 
 def _result(corpus: ReadCorpus, look: Look) -> TextAuditResult:
-    posts, found, random_state = corpus.posts, corpus.findings, look.random_state
+    posts, findings, random_state = corpus.posts, corpus.findings, look.random_state
     epsilons = {*EPSILONS, *(() if look.epsilon is None else (look.epsilon,))}
     evidence = evidence_of_words(corpus, random_state=random_state)
     prior = corpus.model.terms.prior_
@@ -192,13 +192,13 @@ def _result(corpus: ReadCorpus, look: Look) -> TextAuditResult:
         empty=int((np.diff(corpus.bags.presence.indptr) == 0).sum()),
         copies=len(posts.texts) - n,
         min_count=look.min_count,
-        n_terms=len(found.names),
+        n_terms=len(findings.names),
         rare_terms=corpus.bags.rare,
-        verdicts={str(name): int((found.verdict == at).sum()) for at, name in enumerate(VERDICTS)},
-        terms=found.ranked(found.counts.log_lift.T, look.top),
-        conditional_terms=found.ranked(found.conditional, look.top),
-        groups=found.groups(),
-        dots=found.dots(random_state),
+        verdicts={str(name): int((findings.verdict == at).sum()) for at, name in enumerate(VERDICTS)},
+        terms=findings.ranked(findings.counts.log_lift.T, look.top),
+        conditional_terms=findings.ranked(findings.conditional, look.top),
+        groups=findings.groups(),
+        dots=findings.dots(random_state),
         shuffles=SHUFFLES,
         risk_histogram=histogram_of(risks, np.full(n, 1 / n)),
         safe_shares=tuple(PostShare(e, float((risks <= e).mean())) for e in sorted(epsilons)),
@@ -212,20 +212,20 @@ def _result(corpus: ReadCorpus, look: Look) -> TextAuditResult:
 
 
 def _headline(secret: str, evidence: EvidenceApart, prior: Floats, right: float) -> Sentence:
-    told = sentence(
+    guesses = sentence(
         "a reader of a post guesses {secret} right {right} of the time, {prior} without reading",
         secret=secret,
         right=Share(right),
         prior=Share(float(prior.max())),
     )
     if evidence.verdict == "leak":
-        words = "The words give {secret} away: {told}. About {share} of its uncertainty is gone (estimate)."
+        words = "The words give {secret} away: {guesses}. About {share} of its uncertainty is gone (estimate)."
         return sentence(
-            words, secret=secret, told=told, share=Share(max(0.0, evidence.information.value) / entropy(prior))
+            words, secret=secret, guesses=guesses, share=Share(max(0.0, evidence.information.value) / entropy(prior))
         )
     if evidence.verdict == "no leak detected":
-        words = "No leak about {secret} detected in the words, which does not prove that there is none: {told}."
-        return sentence(words, secret=secret, told=told)
+        words = "No leak about {secret} detected in the words, which does not prove that there is none: {guesses}."
+        return sentence(words, secret=secret, guesses=guesses)
     return sentence(
         "Cannot tell whether the words give {secret} away: some secret has fewer than {least} posts, or there are too "
         "few posts in all. Collect more.",

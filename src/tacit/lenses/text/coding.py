@@ -67,7 +67,7 @@ class TopicWords:
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
+class OwnCodes:
     """The code of every unit before the draw, how many codes there are, and the channel that draws."""
 
     own: Codes
@@ -97,30 +97,30 @@ def protect_coded_posts(
     words = _topic_words(posts.texts, design[units.of_record], bound.least)
     bags = words.bags(posts.texts)
     projection = topical(bags[np.flatnonzero(design[units.of_record])], most=_DIRECTIONS, random_state=seed)
-    made = coded(units, parts, projection, bags, limits, key=key, random_state=seed, progress=progress)
-    plan = made.proved.plan
-    own = Made(plan.book.codes(made.vectors), len(plan.book), plan.channel)
+    records = coded(units, parts, projection, bags, limits, key=key, random_state=seed, progress=progress)
+    plan = records.proved.plan
+    own = OwnCodes(plan.book.codes(records.vectors), len(plan.book), plan.channel)
     topics = _written(bags, words.vocabulary.terms, units, design, own, bound.least)
     with new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the release", None)
-        file, codes = "data" + suffix_for(posts.table), made.released[made.order]
+        file, codes = "data" + suffix_for(posts.table), records.released[records.order]
         _write(posts, codes, [topics[at] for at in codes.tolist()], draft.place / file)
         output = CertifiedOutput(file, len(units), file_sha256(draft.place / file))
         table = posts.table
         source = CertifiedInput(Path(table.name).name, table.format, len(posts.texts), draft.salted(table.sha256()))
         output = replace(output, key_sha256=committed(key, draft.salt))
-        certificate = coded_certificate(made, about, limits, input=source, output=output, repeatable=repeatable)
-        worth = _worth(bags, words.vocabulary, topics, made.released, units, parts.design)
+        certificate = coded_certificate(records, about, limits, input=source, output=output, repeatable=repeatable)
+        worth = _worth(bags, words.vocabulary, topics, records.released, units, parts.design)
         certificate = replace(certificate, topics=worth)
         notes = note_on_copies(int((~parts.different).sum()), "posts")
-        result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(made, topics), notes)
+        result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(records, topics), notes)
         known = "\n".join(words.vocabulary.terms).encode()
         more = {
             "terms": np.frombuffer(known, dtype=np.uint8),
             "posts": words.vocabulary.posts,
             "weights": words.weights,
         }
-        keep_code(draft, made, key, more)
+        keep_code(draft, records, key, more)
         result.write_report(draft.report)
         certificate = draft.sealed(certificate, README)
     return replace(result, certificate=certificate)
@@ -148,11 +148,11 @@ def _topic_words(texts: Sequence[str], design: Flags, least: int) -> TopicWords:
     part = [texts[at] for at in np.flatnonzero(design).tolist()]
     fewest = max(least, min(_FEWEST, len(part) // 100))
     bags = bags_of(part, min_count=fewest)
-    found, small = bags.vocabulary, small_words(bags)
+    whole, small = bags.vocabulary, small_words(bags)
     topical_ones = [
         at
-        for at, term in enumerate(found.terms)
-        if found.posts[at] <= _MOST * len(part) and _is_word(term) and at not in small
+        for at, term in enumerate(whole.terms)
+        if whole.posts[at] <= _MOST * len(part) and _is_word(term) and at not in small
     ]
     if len(topical_ones) < 2:
         words = (
@@ -160,7 +160,7 @@ def _topic_words(texts: Sequence[str], design: Flags, least: int) -> TopicWords:
             f"by no more than {_MOST:.0%} of them: there are no topics to tell"
         )
         raise DataError(words)
-    vocabulary = Vocabulary(tuple(found.terms[at] for at in topical_ones), found.posts[topical_ones])
+    vocabulary = Vocabulary(tuple(whole.terms[at] for at in topical_ones), whole.posts[topical_ones])
     return TopicWords(vocabulary, np.log((1 + len(part)) / (1 + vocabulary.posts)) + 1.0)
 
 
@@ -192,32 +192,34 @@ def small_words(bags: Bags) -> set[int]:
     return set(common[differs < _ANYWHERE].tolist())
 
 
-def _written(bags: Any, terms: Sequence[str], units: Units, design: Flags, made: Made, least: int) -> tuple[str, ...]:
+def _written(
+    bags: Any, terms: Sequence[str], units: Units, design: Flags, coding: OwnCodes, least: int
+) -> tuple[str, ...]:
     """What is written for each topic: the words of the first part that set it apart, each used by enough people."""
     from scipy import sparse
 
     of_unit = sparse.csr_array(_each_once(units.of_record, len(units)) @ bags)[np.flatnonzero(design)]
     sizes = np.bincount(units.of_record, minlength=len(units))[design]
-    own = made.own[design]
+    own = coding.own[design]
     # The mean bag of each unit, added up by code.
-    summed = np.asarray((_each_once(own, made.codes) / sizes[None, :] @ of_unit).todense())
-    count = np.bincount(own, minlength=made.codes).astype(np.float64)
+    summed = np.asarray((_each_once(own, coding.codes) / sizes[None, :] @ of_unit).todense())
+    count = np.bincount(own, minlength=coding.codes).astype(np.float64)
     means, anywhere = summed / np.where(count > 0, count, 1.0)[:, None], summed.sum(axis=0) / count.sum()
     used = np.asarray((of_unit > 0).sum(axis=0)).ravel()
     # How much of a word a topic has, times the log of how many times as much as others: a common word sets none apart.
     more = np.log(np.maximum(means, 1e-300) / np.maximum(anywhere, 1e-300))
     above = np.where((used >= least) & (means > anywhere), means * more, -np.inf)
     top = np.argsort(-above, axis=1, kind="stable")[:, :_WORDS]
-    said = [[terms[at] for at in row.tolist() if above[code, at] > 0] for code, row in enumerate(top)]
-    flow = count[:, None] * (np.eye(made.codes) if made.channel is None else made.channel)
-    return tuple(_phrase(flow[:, code], said) for code in range(made.codes))
+    words_of_code = [[terms[at] for at in row.tolist() if above[code, at] > 0] for code, row in enumerate(top)]
+    flow = count[:, None] * (np.eye(coding.codes) if coding.channel is None else coding.channel)
+    return tuple(_phrase(flow[:, code], words_of_code) for code in range(coding.codes))
 
 
-def _phrase(people: Floats, said: Sequence[Sequence[str]]) -> str:
+def _phrase(people: Floats, words_of_code: Sequence[Sequence[str]]) -> str:
     """The words of a released topic: those of the topics that it stands for, the one with most people first."""
     most = np.argsort(-people, kind="stable")[:_TOGETHER]
     kept = [code for code in most.tolist() if people[code] > _PART * people.sum()]
-    words = [" ".join(said[code][: max(_WORDS // len(kept), 3)]) for code in kept]
+    words = [" ".join(words_of_code[code][: max(_WORDS // len(kept), 3)]) for code in kept]
     return f" {BETWEEN} ".join(each for each in words if each) or NO_WORD
 
 
@@ -226,11 +228,11 @@ def _worth(
 ) -> TopicWorth:
     """What the released topics are worth to a reader."""
     used = set(released.tolist())
-    told = [
+    places = [
         [known.places[word] for word in topic.split(" ") if word != BETWEEN] if at in used and topic != NO_WORD else []
         for at, topic in enumerate(topics)
     ]
-    return topic_worth(bags, told, released[units.of_record], design[units.of_record])
+    return topic_worth(bags, places, released[units.of_record], design[units.of_record])
 
 
 def _each_once(groups: Codes, count: int) -> Any:
@@ -252,8 +254,8 @@ def _write(posts: Posts, codes: Codes, words: Sequence[str], file: Path) -> None
     write_table(open_table(pa.table(columns, names=_names(posts))), file, like=posts.table)
 
 
-def _shown(made: CodedRecords, topics: Sequence[str]) -> tuple[ShownCode, ...]:
-    people = np.bincount(made.released, minlength=len(topics))
+def _shown(records: CodedRecords, topics: Sequence[str]) -> tuple[ShownCode, ...]:
+    people = np.bincount(records.released, minlength=len(topics))
     order = [at for at in np.argsort(-people, kind="stable").tolist() if people[at]]
     return tuple(ShownCode(at, int(people[at]), topics[at]) for at in order)
 
@@ -280,7 +282,7 @@ def verify_coded_posts(
         written = [text for batch in batches for text in batch.column(1).to_pylist()]
 
         def shown(again: CodedAgain) -> Iterator[Check]:
-            own = Made(again.own, len(kept.book), kept.channel)
+            own = OwnCodes(again.own, len(kept.book), kept.channel)
             topics = _written(bags, known, units, kept.parts.design, own, certificate.least)
             alike = written == [topics[at] for at in codes.tolist()]
             yield Check("what topics are written as", alike, "as made again" if alike else "other words")

@@ -70,12 +70,12 @@ def _signs(posts: ReadPosts) -> Any:
     return reader.transform(posts.texts)
 
 
-def _counted(said: Callable[[str, str | None], list[str]], posts: ReadPosts) -> Any:
-    """How often each post says what ``said`` makes of it."""
+def _counted(features_of: Callable[[str, str | None], list[str]], posts: ReadPosts) -> Any:
+    """How often each post says what ``features_of`` makes of it."""
     from sklearn.feature_extraction import FeatureHasher
 
     reader = FeatureHasher(n_features=_COLUMNS, input_type="string", alternate_sign=False)
-    return reader.transform(said(post, posts.mask) for post in posts.texts)
+    return reader.transform(features_of(post, posts.mask) for post in posts.texts)
 
 
 def _parts(post: str, mask: str | None) -> list[list[str]]:
@@ -84,29 +84,33 @@ def _parts(post: str, mask: str | None) -> list[list[str]]:
 
 
 def _with_pairs(post: str, mask: str | None) -> list[str]:
-    said: list[str] = []
+    words: list[str] = []
     parts = _parts(post, mask)
     for number, part in enumerate(parts):
         # No word of a post contains a blank, so this cannot be mistaken for one.
-        said += ["a mask"] * (number > 0) + part
+        words += ["a mask"] * (number > 0) + part
     masks = min(len(parts) - 1, _MASKS_COUNTED)
-    return [*said, *(f"{a} {b}" for a, b in pairwise(said)), *(f"masks {k}" for k in range(1, masks + 1))]
+    return [*words, *(f"{a} {b}" for a, b in pairwise(words)), *(f"masks {k}" for k in range(1, masks + 1))]
 
 
 def _of_masks(post: str, mask: str | None) -> list[str]:
     parts = _parts(post, mask)
     words = sum(map(len, parts)) + len(parts) - 1
-    said, at = [f"masks {k}" for k in range(1, min(len(parts) - 1, _MASKS_COUNTED) + 1)], 0
-    said.append(f"share {round(_PLACES * (len(parts) - 1) / max(words, 1))}")
+    features, at = [f"masks {k}" for k in range(1, min(len(parts) - 1, _MASKS_COUNTED) + 1)], 0
+    features.append(f"share {round(_PLACES * (len(parts) - 1) / max(words, 1))}")
     for before, after in pairwise(parts):
         at += len(before)
-        said += [f"at {at * _PLACES // max(words, 1)}", f"word {min(at, 2 * _PLACES)}", f"from the end {words - at}"]
-        said += [
+        features += [
+            f"at {at * _PLACES // max(words, 1)}",
+            f"word {min(at, 2 * _PLACES)}",
+            f"from the end {words - at}",
+        ]
+        features += [
             f"after {before[-1]}" if before else "after nothing",
             f"before {after[0]}" if after else "before nothing",
         ]
         at += 1
-    return said
+    return features
 
 
 def _style(posts: ReadPosts) -> Floats:

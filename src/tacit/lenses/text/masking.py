@@ -63,19 +63,19 @@ class Masking:
             gap, mask = original[at : token.start], self.of(token.term)
             written = URL if token.term == URL else original[token.start : token.end]
             onward: dict[int, list[Token]] = {}
-            for place, found in readings.items():
+            for place, masked in readings.items():
                 if not released.startswith(gap, place):
                     continue
                 begin = place + len(gap)
                 if released.startswith(written, begin):
-                    onward.setdefault(begin + len(written), found)
+                    onward.setdefault(begin + len(written), masked)
                 if released.startswith(mask, begin):
-                    onward.setdefault(begin + len(mask), [*found, token])
+                    onward.setdefault(begin + len(mask), [*masked, token])
             readings, at = onward, token.end
             if not readings:
                 return None
         rest = original[at:]
-        return next((found for place, found in readings.items() if released[place:] == rest), None)
+        return next((masked for place, masked in readings.items() if released[place:] == rest), None)
 
 
 @dataclass(frozen=True)
@@ -113,12 +113,12 @@ def mask_posts(posts: Posts, model: TextModel, masking: Masking, *, epsilon: flo
     for row, post in enumerate(posts.texts):
         cells = slice(bags.indptr[row], bags.indptr[row + 1])
         hidden = {names[at] for at in bags.indices[cells][flags[cells]]}
-        said = terms(post)
-        strange = [term for term in said if term not in known]
+        post_terms = terms(post)
+        strange = [term for term in post_terms if term not in known]
         if masking.rare == "mask":
             hidden |= set(strange)
-        words, unknown = words + len(said), unknown + len(strange)
-        masked += sum(term in hidden for term in said)
+        words, unknown = words + len(post_terms), unknown + len(strange)
+        masked += sum(term in hidden for term in post_terms)
         touched.append(bool(hidden))
         texts.append(masking.masked(post, hidden))
     times = np.bincount(bags.indices[flags], minlength=len(names))
@@ -145,13 +145,13 @@ def differences(originals: Sequence[str], released: Sequence[str], masking: Mask
     shown: list[list[str]] = []
     words = masked = touched = 0
     for at, (old, new) in enumerate(zip(originals, released, strict=True)):
-        found = masking.explains(old, new)
-        if found is None:
+        explained = masking.explains(old, new)
+        if explained is None:
             wrong.append(at)
             shown.append([])
             continue
-        said, hidden = tokens(old), set(found)
-        words, masked, touched = words + len(said), masked + len(found), touched + bool(found)
+        old_tokens, hidden = tokens(old), set(explained)
+        words, masked, touched = words + len(old_tokens), masked + len(explained), touched + bool(explained)
         # Token by token: a word that is masked in one place and shown in another is shown.
-        shown.append([token.term for token in said if token not in hidden])
+        shown.append([token.term for token in old_tokens if token not in hidden])
     return Differences(tuple(wrong), words, masked, touched, tuple(shown))

@@ -63,10 +63,10 @@ class TextModel:
                 pieces.append(Piece(written))
                 continue
             # A word said again says nothing new.
-            said = density.pop(place, np.zeros(len(self.secrets)))
-            toward = int(np.argmax(said))
-            verdict, moved = VERDICTS[int(self.verdicts[place])], float(np.abs(said).max())
-            pieces.append(Piece(written, float(said[toward]), moved, self.secrets[toward], verdict))
+            lifts = density.pop(place, np.zeros(len(self.secrets)))
+            toward = int(np.argmax(lifts))
+            verdict, moved = VERDICTS[int(self.verdicts[place])], float(np.abs(lifts).max())
+            pieces.append(Piece(written, float(lifts[toward]), moved, self.secrets[toward], verdict))
         if at < len(post):
             pieces.append(Piece(post[at:]))
         # A post points to the secret that it makes likelier, not to the one it rules out; if it says nothing, to the
@@ -129,8 +129,8 @@ def _loaded(arrays: Mapping[str, NDArray[Any]]) -> TextModel:
     fits = weights.shape == (len(terms), len(secrets)) and prior.shape == (len(secrets),)
     fits = fits and posts.shape == verdicts.shape == (len(terms),) and len(set(terms)) == len(terms)
     sound = np.isfinite(weights).all() and (prior > 0).all() and abs(prior.sum() - 1) < 1e-9
-    told = facts["format"] == FORMAT and all(isinstance(word, str) for word in [*terms, *secrets, facts["secret"]])
-    if not (fits and sound and told and len(secrets) > 1 and ((verdicts >= 0) & (verdicts < len(VERDICTS))).all()):
+    readable = facts["format"] == FORMAT and all(isinstance(word, str) for word in [*terms, *secrets, facts["secret"]])
+    if not (fits and sound and readable and len(secrets) > 1 and ((verdicts >= 0) & (verdicts < len(VERDICTS))).all()):
         raise ValueError("parts do not fit")
     model = TermLogLift(clip=trim_at(prior))
     model.weights_, model.prior_, model.strength_ = weights, prior, float(facts["strength"])

@@ -64,18 +64,18 @@ def bags_of_terms(lists: Iterable[Sequence[str]], *, min_count: int = 1) -> Bags
 
     places: dict[str, int] = {}
     columns, starts = array("i"), array("q", [0])
-    for said in lists:
+    for post_terms in lists:
         # A dict keeps the order of first appearance.
-        columns.extend([places.setdefault(term, len(places)) for term in dict.fromkeys(said)])
+        columns.extend([places.setdefault(term, len(places)) for term in dict.fromkeys(post_terms)])
         starts.append(len(columns))
-    held, bounds = np.frombuffer(columns, dtype=np.int32), np.frombuffer(starts, dtype=np.int64)
-    counts = np.bincount(held, minlength=len(places))
+    numbers, bounds = np.frombuffer(columns, dtype=np.int32), np.frombuffer(starts, dtype=np.int64)
+    counts = np.bincount(numbers, minlength=len(places))
     kept = counts >= min_count
     names = [term for term, keep in zip(places, kept.tolist(), strict=True) if keep]
     order = np.argsort(np.array(names)) if names else np.empty(0, dtype=np.int64)
     number = np.full(len(places), -1, dtype=np.int64)
     number[np.flatnonzero(kept)[order]] = np.arange(len(order))
-    indices = number[held]
+    indices = number[numbers]
     stays = indices >= 0
     cells = np.concatenate([[0], np.cumsum(stays)])[bounds]
     shape = (len(bounds) - 1, len(order))
@@ -95,8 +95,8 @@ def bags_by_terms(lists: Iterable[Sequence[str]], vocabulary: Vocabulary) -> spa
 
     places = vocabulary.places
     columns, starts = array("q"), array("q", [0])
-    for said in lists:
-        columns.extend([places[term] for term in dict.fromkeys(said) if term in places])
+    for post_terms in lists:
+        columns.extend([places[term] for term in dict.fromkeys(post_terms) if term in places])
         starts.append(len(columns))
     indices = np.array(columns, dtype=np.int64)
     shape = (len(starts) - 1, len(vocabulary.terms))
@@ -150,9 +150,9 @@ def read_posts(source: Any, *, text: str, secret: str, engine: str = "duckdb") -
         raise DataError(f"column '{text}' of {table.name} holds {table[text].kind}, not text: name another{hint}")
     texts, labels, empty = list[str](), list[str](), list[bool]()
     for batch in table.batches([text, secret], ROWS_AT_ONCE):
-        said = batch.column(0).to_pylist()
-        texts += ["" if post is None else str(post) for post in said]
-        empty += [post is None for post in said]
+        posts = batch.column(0).to_pylist()
+        texts += ["" if post is None else str(post) for post in posts]
+        empty += [post is None for post in posts]
         labels += [MISSING if label is None else str(label) for label in batch.column(1).to_pylist()]
     _refuse_hopeless(table, text, secret, texts, labels)
     secrets, codes = np.unique(np.array(labels), return_inverse=True)

@@ -70,7 +70,7 @@ def protect_text(
     refuse_target(out, original=posts.table.path, overwrite=making.overwrite)
     refuse_mask_in_posts(posts, masking)
     seed = seed_or_secure(making.random_state)
-    corpus = read_corpus(posts, min_count=mask.min_count, random_state=seed, progress=progress, seen=False)
+    corpus = read_corpus(posts, min_count=mask.min_count, random_state=seed, progress=progress, scored=False)
     progress("masking", None)
     masked = mask_posts(posts, corpus.model, masking, epsilon=epsilon, bound=mask.bound)
     progress("training adversaries", None)
@@ -270,8 +270,8 @@ def _notes(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificate
     if masked.words_unknown and certificate.rare == "keep":
         words = "{unknown} of the words are too rare to judge and are shown ({mask_rare})"
         notes.append(sentence(words, unknown=Share(certificate.words_unknown), mask_rare=mask_rare))
-    kept_order, told = certificate.order == "kept", certificate.secret in certificate.kept
-    if kept_order and not told and order_tells(corpus.posts.codes):
+    kept_order, secret_kept = certificate.order == "kept", certificate.secret in certificate.kept
+    if kept_order and not secret_kept and order_tells(corpus.posts.codes):
         words = (
             "posts next to each other have the same secret far more, or far less, often than by chance: the order, "
             "which was kept, tells it; leave out {setting}"

@@ -74,11 +74,11 @@ def chances(counts: TermCounts) -> tuple[Floats, Floats]:
 
         both = np.stack([counts.pairs[s], counts.posts])
         distinct, which = np.unique(both, axis=1, return_inverse=True)
-        found = np.array([of(int(count), int(size)) for count, size in distinct.T])
+        tails = np.array([of(int(count), int(size)) for count, size in distinct.T])
         sizes, at = np.unique(counts.posts, return_inverse=True)
         ends = [(max(0, int(n) + successes - counts.total), min(int(n), successes)) for n in sizes]
         extreme = np.array([min(of(a, int(n)), of(b, int(n))) for (a, b), n in zip(ends, sizes, strict=True)])
-        p, least = np.minimum(p, found[which.ravel()]), np.minimum(least, extreme[at.ravel()])
+        p, least = np.minimum(p, tails[which.ravel()]), np.minimum(least, extreme[at.ravel()])
     times = len(looked_at)
     return np.minimum(1.0, times * p), np.minimum(1.0, times * least)
 
@@ -89,10 +89,10 @@ def verdicts(p: Floats, least: Floats) -> Codes:
     order = np.argsort(p, kind="stable")
     adjusted = np.empty(m)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * (m - np.arange(m))))
-    found = np.where(p > shuffles.LEVEL, 0, 1)
-    found[least * m > shuffles.LEVEL] = 1
-    found[adjusted <= shuffles.LEVEL] = 2
-    return np.asarray(found)
+    places = np.where(p > shuffles.LEVEL, 0, 1)
+    places[least * m > shuffles.LEVEL] = 1
+    places[adjusted <= shuffles.LEVEL] = 2
+    return np.asarray(places)
 
 
 def groups_of(posts: Codes) -> Codes:
@@ -167,24 +167,24 @@ class TermFindings:
 
         A term must point there on its own as well: if others say the same, a model may weigh it the other way round.
         """
-        found, alone = [], self.counts.log_lift
+        terms, alone = [], self.counts.log_lift
         for s in range(len(self.secrets)):
             fits = np.flatnonzero(
                 (self.verdict == 2) & (score[:, s] > 0) & (score.argmax(axis=1) == s) & (alone[s] > 0)
             )
             # All words that only one side uses have the largest log-lift there is; the commoner ones say more.
             order = np.lexsort((-self.counts.posts[fits], -np.round(score[fits, s], 9)))[:top]
-            found += [self.term(int(at), s) for at in fits[order]]
-        return tuple(found)
+            terms += [self.term(int(at), s) for at in fits[order]]
+        return tuple(terms)
 
     def groups(self) -> tuple[TermGroup, ...]:
         """The groups of terms that are not empty, from the rarest."""
         group = groups_of(self.counts.posts)
         largest = largest_by_group(self.counts.log_lift, group)
-        made = []
+        groups = []
         for g in np.unique(group):
             here = group == g
-            made.append(
+            groups.append(
                 TermGroup(
                     fewest=int(self.counts.posts[here].min()),
                     most=int(self.counts.posts[here].max()),
@@ -194,7 +194,7 @@ class TermFindings:
                     largest=tuple(float(value) for value in largest[:, g]),
                 )
             )
-        return tuple(made)
+        return tuple(groups)
 
     def dots(self, random_state: int) -> tuple[Dot, ...]:
         """Points of a chart: all real terms and some of the others; with two secrets the first one's side is below."""

@@ -118,8 +118,8 @@ def _checks_against(
     )
     others = [name for name in certificate.kept if name != certificate.text]
     if others:
-        shown, given = _columns(data, others), _columns(posts.table, others)
-        alike = all([shown[name][at] for at in place] == given[name] for name in others)
+        shown, originals = _columns(data, others), _columns(posts.table, others)
+        alike = all([shown[name][at] for at in place] == originals[name] for name in others)
         yield Check("kept columns", alike, f"{', '.join(others)}")
     if changes.wrong:
         return

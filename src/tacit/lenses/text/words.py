@@ -95,14 +95,14 @@ def _is_tag(written: str) -> bool:
 
 def _pieces(post: str) -> Iterator[tuple[int, str]]:
     """The terms as they are written, with their places; HTML entities (&amp;) are not words."""
-    for found in word_pattern().finditer(post):
-        written = found[0]
+    for match in word_pattern().finditer(post):
+        written = match[0]
         if written[0] == "&":
             continue
         if _is_tag(written) or not _UNSPACED.search(written):
-            yield found.start(), written
+            yield match.start(), written
             continue
-        at = found.start()
+        at = match.start()
         for part in _by_dictionary(written):
             if any(sign.isalnum() for sign in part):
                 yield at, part

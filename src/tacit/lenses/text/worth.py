@@ -37,23 +37,23 @@ def topic_worth(presence: Any, topics: Sequence[Sequence[int]], of_record: Codes
     """
     from scipy import sparse
 
-    said = sparse.csr_array(presence > 0)
-    said = said.astype(np.float64)
+    has_word = sparse.csr_array(presence > 0)
+    has_word = has_word.astype(np.float64)
     words = sorted({word for topic in topics for word in topic})
     place = {word: at for at, word in enumerate(words)}
-    told = [[place[word] for word in topic] for topic in topics]
-    together = npmi(said[np.flatnonzero(design)][:, words])
-    dealt = np.random.default_rng(0).permutation(np.array([word for topic in told for word in topic])).tolist()
-    by_chance = [[dealt.pop() for _ in topic] for topic in told]
-    apart = said[np.flatnonzero(~design)][:, words]
-    rows = [at for at, topic in enumerate(told) for _ in topic]
-    columns = [word for topic in told for word in topic]
-    written = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(told), len(words)))
+    topic_places = [[place[word] for word in topic] for topic in topics]
+    together = npmi(has_word[np.flatnonzero(design)][:, words])
+    dealt = np.random.default_rng(0).permutation(np.array([word for topic in topic_places for word in topic])).tolist()
+    by_chance = [[dealt.pop() for _ in topic] for topic in topic_places]
+    apart = has_word[np.flatnonzero(~design)][:, words]
+    rows = [at for at, topic in enumerate(topic_places) for _ in topic]
+    columns = [word for topic in topic_places for word in topic]
+    written = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(topic_places), len(words)))
     kept = np.asarray(apart.multiply(written[of_record[~design]]).sum(axis=1)).ravel()
-    own = np.asarray(said[np.flatnonzero(~design)].sum(axis=1)).ravel()
+    own = np.asarray(has_word[np.flatnonzero(~design)].sum(axis=1)).ravel()
     share = float((kept[own > 0] / own[own > 0]).mean()) if (own > 0).any() else 0.0
     return TopicWorth(
-        coherence=round(coherence(together, told), _DIGITS),
+        coherence=round(coherence(together, topic_places), _DIGITS),
         coherence_by_chance=round(coherence(together, by_chance), _DIGITS),
         words_kept=round(share, _DIGITS + 1),
     )
@@ -65,19 +65,19 @@ def npmi(presence: Any) -> Floats:
     both = np.asarray((presence.T @ presence).todense()) / posts
     alone = np.diag(both)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.log(both / np.outer(alone, alone)) / -np.log(both)
-    found = np.where(both <= 0, -1.0, np.where(both >= 1, 1.0, found))
-    return np.asarray(found)
+        information = np.log(both / np.outer(alone, alone)) / -np.log(both)
+    information = np.where(both <= 0, -1.0, np.where(both >= 1, 1.0, information))
+    return np.asarray(information)
 
 
 def coherence(together: Floats, topics: Sequence[Sequence[int]]) -> float:
     """The mean over topics of the mean over pairs of their words; topics of one word have none."""
-    found = []
+    means = []
     for topic in topics:
         pairs = together[np.ix_(topic, topic)][np.triu_indices(len(topic), 1)]
         if len(pairs):
-            found.append(float(pairs.mean()))
-    return float(np.mean(found)) if found else 0.0
+            means.append(float(pairs.mean()))
+    return float(np.mean(means)) if means else 0.0
 
 
 def use_of_posts(

@@ -122,6 +122,6 @@ def _next(result: VectorAuditResult) -> doc.Section:
         "A release in codes takes out what a straight line reads, writes one of a few vectors for each, and proves a "
         "ceiling for every reader, a little above the prior: {command}"
     )
-    asked = {"vector": result.column, "secret": result.secret, "ceiling": round(min(result.prior + 0.08, 0.99), 2)}
-    command = Command("protect", result.source, **asked, out="release")
+    fields = {"vector": result.column, "secret": result.secret, "ceiling": round(min(result.prior + 0.08, 0.99), 2)}
+    command = Command("protect", result.source, **fields, out="release")
     return doc.Section("What to do", (doc.Paragraph(sentence(words, command=command)),))

@@ -65,8 +65,8 @@ def audit_vectors(question: Question, look: Look, *, progress: Progress = silent
 
 def _first_of_each(rows: Floats) -> Codes:
     """For every vector the first equal one: copies stay on one side of every split."""
-    seen: dict[bytes, int] = {}
-    return np.array([seen.setdefault(row.tobytes(), at) for at, row in enumerate(rows)], dtype=np.int64)
+    first: dict[bytes, int] = {}
+    return np.array([first.setdefault(row.tobytes(), at) for at, row in enumerate(rows)], dtype=np.int64)
 
 
 def _linear(rows: Floats, codes: Codes, random_state: int) -> Any:

@@ -57,29 +57,29 @@ def protect_coded_vectors(
     units = vector_units(vectors, codes, values, about)
     parts = dealt(units, _contents(vectors), key)
     projection = principal(vectors.rows[parts.design[units.of_record]], most=_DIRECTIONS, random_state=seed)
-    made = coded(units, parts, projection, vectors.rows, limits, key=key, random_state=seed, progress=progress)
-    refuse_originals(made, units.means(vectors.rows))
-    shown = made.shown(units.means(vectors.rows))
+    records = coded(units, parts, projection, vectors.rows, limits, key=key, random_state=seed, progress=progress)
+    refuse_originals(records, units.means(vectors.rows))
+    shown = records.shown(units.means(vectors.rows))
     with new_release(out, overwrite=making.overwrite) as draft:
         progress("writing the release", None)
-        codes_in_order = made.released[made.order]
+        codes_in_order = records.released[records.order]
         file = _written(draft.place, vectors, shown[codes_in_order], codes_in_order)
         output = CertifiedOutput(file, len(units), file_sha256(draft.place / file))
         certificate = coded_certificate(
-            made,
+            records,
             about,
             limits,
             input=CertifiedInput(vectors.name, vectors.format, len(vectors.rows), draft.salted(vectors.sha256())),
             output=replace(output, key_sha256=committed(key, draft.salt)),
             repeatable=repeatable,
         )
-        people = np.bincount(made.released, minlength=len(shown))
+        people = np.bincount(records.released, minlength=len(shown))
         listed = tuple(
             ShownCode(at, int(people[at])) for at in np.argsort(-people, kind="stable").tolist() if people[at]
         )
         notes = note_on_copies(int((~parts.different).sum()), "vectors")
         result = CodedProtectResult(str(out), certificate, headline(certificate), listed, notes)
-        keep_code(draft, made, key, {})
+        keep_code(draft, records, key, {})
         result.write_report(draft.report)
         certificate = draft.sealed(certificate, README)
     return replace(result, certificate=certificate)
@@ -155,8 +155,8 @@ def verify_coded_vectors(
 
         def shown(again: CodedAgain) -> Iterator[Check]:
             means = units.means(vectors.rows)
-            made = again.shown(means)[released].astype(np.float32).astype(np.float64)
-            return checks_of_shown(again, means, made, written)
+            expected = again.shown(means)[released].astype(np.float32).astype(np.float64)
+            return checks_of_shown(again, means, expected, written)
 
         projected = units.means(kept.projection(vectors.rows))
         more = None if _columns(directory / certificate.output.file) == 2 else "there is more than codes and vectors"

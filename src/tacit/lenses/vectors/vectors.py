@@ -154,14 +154,14 @@ def _beside_labels(path: Path, column: str, labels: Any) -> Vectors:
     except (ValueError, EOFError, OSError) as error:
         raise SourceError(f"cannot read {path}: it is damaged, or not an npy of plain numbers") from error
     table = open_table(labels)
-    told: dict[str, list[str]] = {name: [] for name in table.names}
+    texts: dict[str, list[str]] = {name: [] for name in table.names}
     for batch in table.batches(table.names, _AT_ONCE):
         for name in table.names:
-            told[name] += [MISSING if each is None else str(each) for each in batch.column(name).to_pylist()]
+            texts[name] += [MISSING if each is None else str(each) for each in batch.column(name).to_pylist()]
     vectors = _numbers(rows, path.name)
     if len(rows) != table.row_count():
         raise DataError(f"{path.name} has {len(rows):,} vectors, and {table.name} {table.row_count():,} rows of labels")
-    fixed = {name: tuple(values) for name, values in told.items()}
+    fixed = {name: tuple(values) for name, values in texts.items()}
     return _checked(Vectors(vectors, fixed, path.name, path, "npy", column))
 
 

@@ -61,7 +61,7 @@ class CategoryScale(ListedScale):
         setting = Setting("levels", {self.column: "low<medium<high"})
         return sentence(words, column=self.column, number=len(self.values), levels=setting)
 
-    def _told(self, mask: NDArray[np.bool_]) -> str:
+    def _part_text(self, mask: NDArray[np.bool_]) -> str:
         words = [*self.names, *([OTHER] * self.has_others), *([MISSING] * self.has_missing)]
         chosen = np.flatnonzero(mask)
         if len(chosen) > MOST_NAMED and len(chosen) > len(mask) - len(chosen) > 0:

@@ -72,14 +72,14 @@ class DateScale(Scale):
     @cached_property
     def levels(self) -> tuple[ScaleLevel, ...]:
         starts = [start_of(self.unit, number) for number in range(self.first, self.last + 1)]
-        made, fewest = [], len(starts)
+        levels, fewest = [], len(starts)
         # A week may lie in two months: where weeks are atoms, a month has those that begin in it.
         for unit in UNITS[UNITS.index(self.unit) + 1 :]:
             numbers = [number_of_moment(unit, start) for start in starts]
             if numbers[0] < numbers[-1] and len(set(numbers)) < fewest:
                 fewest = len(set(numbers))
-                made.append(self._grouped(unit, np.array(numbers)))
-        return tuple(made)
+                levels.append(self._grouped(unit, np.array(numbers)))
+        return tuple(levels)
 
     def _run(self, first: int, last: int) -> str:
         begins = None if self.open_start and first == 0 else self._start(first)

@@ -55,28 +55,28 @@ class HierarchyScale(ListedScale):
 
     @cached_property
     def levels(self) -> tuple[ScaleLevel, ...]:
-        made, before = [], self.present
+        levels, before = [], self.present
         for number, names in enumerate(self.groups, start=1):
             stretches = _stretches(names)
             if 1 < len(stretches) < before:
                 before = len(stretches)
                 sizes = [last - first + 1 for first, last in stretches]
-                made.append(self._grouped(f"level {number}", np.repeat(np.arange(len(sizes)), sizes)))
-        return tuple(made)
+                levels.append(self._grouped(f"level {number}", np.repeat(np.arange(len(sizes)), sizes)))
+        return tuple(levels)
 
     @cached_property
     def _titles(self) -> dict[tuple[int, int], str]:
         """A name for each group, by its first and last atom; a name that already has another meaning gets its level."""
         titles = {(at, at): name for at, name in enumerate(self.names)}
-        taken = {*self.names, ANY, MISSING}
+        used = {*self.names, ANY, MISSING}
         for number, names in enumerate(self.groups, start=1):
             for first, last in _stretches(names):
                 if (first, last) in titles or (first, last) == (0, self.present - 1):
                     continue
                 title = shown(names[first])
-                while title in taken:
+                while title in used:
                     title = f"{title} (level {number})"
-                taken.add(title)
+                used.add(title)
                 titles[first, last] = title
         return titles
 

@@ -87,12 +87,12 @@ class NumberScale(Scale):
     def _by_steps(self, own: int) -> tuple[ScaleLevel, ...]:
         low = np.array([self.edges[0] - own, *self.edges])
         ladder = sorted(step * 10**power for step in STEPS for power in range(0, 16, 2 if step == 25 else 1))
-        made = []
+        levels = []
         for step in dict.fromkeys(ladder):
             groups = low // step
             if step > own and step % own == 0 and groups[0] < groups[-1]:
-                made.append(self._grouped(f"by {step}", groups))
-        return tuple(made)
+                levels.append(self._grouped(f"by {step}", groups))
+        return tuple(levels)
 
     def _run(self, first: int, last: int) -> str:
         low = self.edges[first - 1] if first else self.least

@@ -62,13 +62,13 @@ class PrefixScale(ListedScale):
     @cached_property
     def levels(self) -> tuple[ScaleLevel, ...]:
         longest = max((len(value) for value in self.values), default=0)
-        made, groups = [], self.present
+        levels, groups = [], self.present
         for size in range(longest - 1, 0, -1):
             starts = self._starts(size)
             if 1 < int(starts.sum()) < groups:
                 groups = int(starts.sum())
-                made.append(self._grouped(f"{size} character{'s' * (size > 1)}", np.cumsum(starts)))
-        return tuple(made)
+                levels.append(self._grouped(f"{size} character{'s' * (size > 1)}", np.cumsum(starts)))
+        return tuple(levels)
 
     def _starts(self, size: int) -> NDArray[np.bool_]:
         """Where the first ``size`` characters differ from those of the code before."""

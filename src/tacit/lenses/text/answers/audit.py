@@ -126,7 +126,7 @@ def _of(terms: Sequence[doc.Term], secret: str) -> list[doc.Term]:
     return [term for term in terms if term.secret == secret]
 
 
-def _term_table(terms: Sequence[doc.Term], *, folded: str = "", given: bool = False) -> doc.Block:
+def _term_table(terms: Sequence[doc.Term], *, folded: str = "", conditional: bool = False) -> doc.Block:
     if not terms:
         return doc.Paragraph("None is real.")
     limits = doc.TableColumn(">95% limits", where="terminal")
@@ -135,10 +135,10 @@ def _term_table(terms: Sequence[doc.Term], *, folded: str = "", given: bool = Fa
         (
             doc.DataValue(term.term, 32),
             doc.Count(term.posts),
-            doc.Cell(doc.LiftFactor(term.log_lift), style="" if given else "bold"),
+            doc.Cell(doc.LiftFactor(term.log_lift), style="" if conditional else "bold"),
             doc.factor_limits(term.low, term.high),
             doc.LiftFactor(term.chance),
-            doc.Cell(doc.LiftFactor(term.conditional), style="bold" if given else ""),
+            doc.Cell(doc.LiftFactor(term.conditional), style="bold" if conditional else ""),
         )
         for term in terms
     ]
@@ -146,13 +146,13 @@ def _term_table(terms: Sequence[doc.Term], *, folded: str = "", given: bool = Fa
     return doc.TableBlock(columns, rows, folded=folded, shown=range(_LISTED), where="page" if folded else None)
 
 
-def _by_secret(result: TextAuditResult, terms: Sequence[doc.Term], *, given: bool) -> doc.Beside:
+def _by_secret(result: TextAuditResult, terms: Sequence[doc.Term], *, conditional: bool) -> doc.Beside:
     columns = []
     for label in result.labels:
         own = _of(terms, label)
-        first = own if given else own[:_OPEN]
+        first = own if conditional else own[:_OPEN]
         heading = doc.Heading(sentence("Points to {}", doc.DataValue(label, 24)))
-        blocks: list[doc.Block] = [heading, _term_table(first, given=given)]
+        blocks: list[doc.Block] = [heading, _term_table(first, conditional=conditional)]
         if len(own) > len(first):
             blocks.append(_term_table(own[_OPEN:], folded=f"{len(own) - _OPEN} more"))
         columns.append(blocks)
@@ -165,7 +165,7 @@ def _added(result: TextAuditResult) -> Sequence[doc.Section]:
         "have it. Only terms that are real."
     )
     drawn = [term for label in result.labels for term in _of(result.conditional_terms, label)[:_DRAWN]]
-    numbers = _by_secret(result, result.conditional_terms, given=True)
+    numbers = _by_secret(result, result.conditional_terms, conditional=True)
     figure = doc.Figure(doc.TermBars(drawn, result.labels), (numbers,))
     return (doc.Section("Which words give it away", (doc.Paragraph(about), figure), kind="estimate"),)
 
@@ -175,7 +175,7 @@ def _alone(result: TextAuditResult) -> Sequence[doc.Section]:
         "How many times as likely the secret is just because a post has the term, and what chance alone reaches with "
         "as many posts. A word that only one side uses has the largest there is; the commoner ones come first."
     )
-    blocks = (doc.Paragraph(about), _by_secret(result, result.terms, given=False))
+    blocks = (doc.Paragraph(about), _by_secret(result, result.terms, conditional=False))
     return (doc.Section("Words alone", blocks, kind="plug-in"),)
 
 
