@@ -37,11 +37,11 @@ def _python_setting(name: str, value: Any) -> str:
 
 
 def _python_command(verb: str, words: Sequence[str], settings: Mapping[str, Any]) -> str:
-    said = [
+    arguments = [
         *(word if word.isupper() else repr(word) for word in words),
         *(f"{name}={_python_value(value)}" for name, value in settings.items()),
     ]
-    return f"tacit.{verb.replace(' ', '_')}({', '.join(said)})"
+    return f"tacit.{verb.replace(' ', '_')}({', '.join(arguments)})"
 
 
 @dataclass(frozen=True)
@@ -96,9 +96,9 @@ class Sentence(str):
 
     def __new__(cls, text: str, parts: Iterable[str | Part] | None = None) -> Sentence:
         """The text as it is; ``sentence`` puts parts into a template."""
-        made = super().__new__(cls, text)
-        made.parts = (text,) if parts is None else tuple(parts)
-        return made
+        self = super().__new__(cls, text)
+        self.parts = (text,) if parts is None else tuple(parts)
+        return self
 
     @classmethod
     def of(cls, parts: Iterable[str | Part]) -> Sentence:
@@ -130,8 +130,8 @@ def sentence(template: str, /, *values: Any, **parts: Any) -> Sentence:
         if name is not None:
             value = Formatter().get_field(name, (), parts)[0] if name else next(in_order)
             # Most values are plain, and asking whether those are parts would take longer than all the rest.
-            told = type(value) not in (str, int, float) and isinstance(value, Sentence | Part)
-            pieces.append(value if told else format(value, spec or ""))
+            is_part = type(value) not in (str, int, float) and isinstance(value, Sentence | Part)
+            pieces.append(value if is_part else format(value, spec or ""))
     return Sentence.of(pieces)
 
 

@@ -20,10 +20,10 @@ def can_ask(words: Mapping[str, Any]) -> bool:
     return readable and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def asked_for_roles(found: ColumnsResult) -> dict[str, Any]:
+def asked_for_roles(roles: ColumnsResult) -> dict[str, Any]:
     """The secret and the columns to leave out, as the user chose them; the guesses are the defaults."""
-    names = [column.name for column in found.columns]
-    guess = next(iter(found.proposed_secret), None)
+    names = [column.name for column in roles.columns]
+    guess = next(iter(roles.proposed_secret), None)
 
     def column(text: str) -> str:
         if text not in names:
@@ -31,7 +31,7 @@ def asked_for_roles(found: ColumnsResult) -> dict[str, Any]:
         return text
 
     secret = click.prompt("\nWhich column must not be learned?", default=guess, value_proc=column)
-    drop = [name for name in found.proposed_drop if name != secret]
+    drop = [name for name in roles.proposed_drop if name != secret]
     shown = ", ".join(map(printable, drop))
     if not drop or not click.confirm(f"Leave out {shown}?", default=True):
         return {"secret": secret}

@@ -156,12 +156,12 @@ def check(source: tuple[str, ...], **words: Any) -> int:
     """
     from tacit.verbs.check import check as verb
 
-    seen = answer(verb, source, words=words)
-    for each in seen.sources:
+    result = answer(verb, source, words=words)
+    for each in result.sources:
         if each.error is not None:
             # The document has been printed; the line on standard error and the exit code are those of any refusal.
             raise SourceError(each.error.detail)
-    return int(seen.verdict != "passes")
+    return int(result.verdict != "passes")
 
 
 @tacit.command()

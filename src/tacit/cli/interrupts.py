@@ -27,8 +27,8 @@ def prompt() -> Iterator[None]:
     unwound = threading.Event()
     before = signal.set_wakeup_fd(rings.fileno(), warn_on_full_buffer=False)
     # Without a handler, the process would end before the watcher hears the signal.
-    asked = signal.getsignal(signal.SIGTERM)
-    if asked is signal.SIG_DFL:
+    handler = signal.getsignal(signal.SIGTERM)
+    if handler is signal.SIG_DFL:
         signal.signal(signal.SIGTERM, lambda number, frame: None)
     watcher = threading.Thread(target=_watch, args=(hears, unwound), daemon=True)
     watcher.start()
@@ -36,7 +36,7 @@ def prompt() -> Iterator[None]:
         yield
     finally:
         unwound.set()
-        signal.signal(signal.SIGTERM, asked)
+        signal.signal(signal.SIGTERM, handler)
         signal.set_wakeup_fd(before)
         rings.close()
         watcher.join()

@@ -42,7 +42,7 @@ def explain_text(model: Path, epsilon: float | None, whole: bool, format_: str) 
     beyond = False
     for place, post in enumerate(read_lines(model, _posts(whole)), start=1):
         beyond = beyond or (limit is not None and post.risk > limit)
-        click.echo(_told(post, place, limit, format_))
+        click.echo(_line_of(post, place, limit, format_))
         sys.stdout.flush()
     return int(beyond)
 
@@ -56,7 +56,7 @@ def _posts(whole: bool) -> Iterator[str]:
         yield line.decode("utf-8", "replace").rstrip("\r\n")
 
 
-def _told(post: Any, place: int, limit: float | None, format_: str) -> str:
+def _line_of(post: Any, place: int, limit: float | None, format_: str) -> str:
     beyond = None if limit is None else post.risk > limit
     if format_ == "json":
         at, words = 0, []

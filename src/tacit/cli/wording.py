@@ -36,8 +36,8 @@ def _quoted(name: str) -> str:
 
 
 def _command(verb: str, words: Sequence[str], settings: Mapping[str, Any]) -> str:
-    said = [*map(shlex.quote, words), *(_setting(name, value) for name, value in settings.items())]
-    return " ".join(["tacit", verb, *said])
+    arguments = [*map(shlex.quote, words), *(_setting(name, value) for name, value in settings.items())]
+    return " ".join(["tacit", verb, *arguments])
 
 
 COMMAND_LINE = Wording(setting=_setting, command=_command)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tacit.cli.ending import concluded
 
-_given: list[Path] = []
+_inputs: list[Path] = []
 
 
 def _answer() -> int:
@@ -16,7 +16,7 @@ def _answer() -> int:
     place = waited()
     if place is None:
         return 0
-    _given.append(place)
+    _inputs.append(place)
     return work(place, COMMAND_LINE)
 
 
@@ -24,7 +24,7 @@ if __name__ == "__main__":
     try:
         concluded(_answer)
     except SystemExit as stop:
-        for place in _given:
+        for place in _inputs:
             # A server started after this worker has no other way to learn its exit code.
             (place / "code.txt").write_text(str(stop.code))
         raise

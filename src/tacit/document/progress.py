@@ -22,10 +22,10 @@ def silent(stage: str, share: float | None) -> None:
 
 def step_words(stage: str, share: float | None, seconds: float = 0.0) -> str:
     """A step, how much of it is done, and what is left of it at the pace of the ``seconds`` since it began."""
-    told = stage if share is None else f"{stage}: {share:.0%} of this step"
+    words = stage if share is None else f"{stage}: {share:.0%} of this step"
     if share is None or seconds < SETTLED_SECONDS or not SETTLED_SHARE <= share <= 1:
-        return told
-    return f"{told}, about {_duration(seconds * (1 - share) / share)} left of it"
+        return words
+    return f"{words}, about {_duration(seconds * (1 - share) / share)} left of it"
 
 
 def _duration(seconds: float) -> str:

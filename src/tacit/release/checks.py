@@ -42,11 +42,11 @@ def close(name: str, recomputed: float, claimed: float, *, within: float = AGREE
     return Check(name, agree(recomputed, claimed, within=within), detail)
 
 
-def same(name: str, seen: Any, claimed: Any, *, what: str) -> Check:
+def same(name: str, actual: Any, claimed: Any, *, what: str) -> Check:
     """Something seen that must be what is claimed."""
-    if seen == claimed:
-        return Check(name, True, f"{what} {_short(seen)}")
-    return Check(name, False, f"{what} is {_short(seen)}, the certificate says {_short(claimed)}")
+    if actual == claimed:
+        return Check(name, True, f"{what} {_short(actual)}")
+    return Check(name, False, f"{what} is {_short(actual)}, the certificate says {_short(claimed)}")
 
 
 def _short(value: Any) -> str:
@@ -110,14 +110,14 @@ def checks_of_papers(folder: Path, certificate: Certificate, *, drawn: bool, lea
     ]
     return [
         same("released data is the data certified", digest, output.sha256, what="SHA-256"),
-        _said("claim in words", words.claim == certificate.claim, "says what the numbers say", words.claim),
-        _said(
+        _outcome("claim in words", words.claim == certificate.claim, "says what the numbers say", words.claim),
+        _outcome(
             "assumptions",
             words.assumptions == certificate.assumptions,
             "as the claim calls for",
             "they are not those of such a claim",
         ),
-        _said(
+        _outcome(
             "randomness",
             certificate.randomness in sources,
             "as protect says it",
@@ -130,7 +130,7 @@ def checks_of_papers(folder: Path, certificate: Certificate, *, drawn: bool, lea
     ]
 
 
-def _said(name: str, passed: bool, right: str, wrong: str) -> Check:
+def _outcome(name: str, passed: bool, right: str, wrong: str) -> Check:
     return Check(name, passed, right if passed else wrong)
 
 
@@ -141,7 +141,7 @@ def _check_of_levels(folder: Path, certificate: Certificate) -> list[Check]:
         return []
     if not path.exists():
         return [Check(name, False, f"there is no {LEVELS}")]
-    return [_said(name, file_sha256(path) == claimed, "SHA-256 agrees", f"{LEVELS} was changed")]
+    return [_outcome(name, file_sha256(path) == claimed, "SHA-256 agrees", f"{LEVELS} was changed")]
 
 
 def _check_of_page(folder: Path, certificate: Certificate) -> list[Check]:
@@ -151,7 +151,7 @@ def _check_of_page(folder: Path, certificate: Certificate) -> list[Check]:
         return []
     if claimed is None:
         return [Check(name, None, f"{REPORT} is there, but the certificate lacks its SHA-256")]
-    return [_said(name, file_sha256(page) == claimed, "SHA-256 agrees", f"{REPORT} was changed")]
+    return [_outcome(name, file_sha256(page) == claimed, "SHA-256 agrees", f"{REPORT} was changed")]
 
 
 def _checks_of_channel(folder: Path, certificate: Certificate) -> list[Check]:
@@ -160,7 +160,7 @@ def _checks_of_channel(folder: Path, certificate: Certificate) -> list[Check]:
     if not path.exists():
         return []
     same_file = claimed is not None and file_sha256(path) == claimed
-    return [_said("channel is the one certified", same_file, "SHA-256 agrees", f"{CHANNEL} was changed")]
+    return [_outcome("channel is the one certified", same_file, "SHA-256 agrees", f"{CHANNEL} was changed")]
 
 
 def _check_of_strangers(folder: Path, certificate: Certificate) -> Check:

@@ -103,10 +103,10 @@ def attained_in_words(certificate: CountedCertificate) -> Sentence:
         if bounds.thresholds is None
         else f"side of a threshold of {named} that covers {bounds.thresholds:.6g} of all"
     )
-    attained, asked = factor_up(certificate.attained_epsilon), factor_up(bounds.high)
+    attained, allowed = factor_up(certificate.attained_epsilon), factor_up(bounds.high)
     both = "" if math.isinf(bounds.low) else ", or as unlikely"
     if bounds.delta > 0 or not (bounds.symmetric or math.isinf(bounds.low)):
-        attained = asked
+        attained = allowed
     if not (bounds.symmetric or math.isinf(bounds.low)):
         both = f", or {factor_up(bounds.low)} times as unlikely"
     words = f"{who} of the release makes no {what} more than {attained} times as likely{both}"
@@ -115,7 +115,7 @@ def attained_in_words(certificate: CountedCertificate) -> Sentence:
     if bounds.delta > 0:
         excess = "with probability" if bounds.delta_kind == "mass" else "for an excess of probability of"
         return Sentence(f"{words}, except {excess} {certificate.attained_delta:.3g} ({bounds.delta:g} allowed)")
-    return Sentence(words if attained == asked else f"{words} (at most {asked} was asked)")
+    return Sentence(words if attained == allowed else f"{words} (at most {allowed} was asked)")
 
 
 def _knowing_nothing(certificate: CountedCertificate) -> str:
@@ -232,7 +232,7 @@ def _(certificate: CountedCertificate) -> tuple[str, ...]:
             "secrets finds chance deviations from it, as in any sample."
         )
     hidden = {*certificate.secret, *(name for each in certificate.also for name in each.secret)}
-    cut = [made.column for made in certificate.cuts if made.column in hidden]
+    cut = [group_cut.column for group_cut in certificate.cuts if group_cut.column in hidden]
     if certificate.thresholds is not None:
         texts.append(_THRESHOLDS)
         cut = [column for column in cut if column not in certificate.secret]

@@ -131,15 +131,15 @@ def _record(kind: Any, data: Any, at: str) -> Any:
         if name not in hints:
             raise Damaged(_inside(at, name), "is not a field that Tacit writes")
     values = {name: _value(hint, items[name], _inside(at, name)) for name, hint in hints.items()}
-    return _made(lambda: kind(**values), at)
+    return _constructed(lambda: kind(**values), at)
 
 
 def _restored(kind: Any, data: Any, at: str) -> Any:
     stored = _value(_stored_type(kind), data, at)
-    return _made(lambda: kind.restored(stored), at)
+    return _constructed(lambda: kind.restored(stored), at)
 
 
-def _made(make: Any, at: str) -> Any:
+def _constructed(make: Any, at: str) -> Any:
     """The constructed value; what the constructor refuses is damage."""
     try:
         return make()
@@ -205,7 +205,7 @@ def _number(data: Any, at: str) -> float:
         return _INFINITIES[data]
     if type(data) not in (int, float) or data != data:
         raise Damaged(at, "should be a number")
-    return _made(lambda: float(data), at)  # type: ignore[no-any-return]
+    return _constructed(lambda: float(data), at)  # type: ignore[no-any-return]
 
 
 def _exactly(kind: Any, data: Any, at: str) -> Any:

@@ -96,6 +96,6 @@ def _style() -> str:
 
 def _dark(style: str) -> tuple[str, str]:
     """The rule of dark colours, and the colours."""
-    found = re.search(r"@media \(prefers-color-scheme: dark\) \{ \.tacit (\{[^}]*\}) \}", style)
-    assert found is not None
-    return found[0], found[1]
+    match = re.search(r"@media \(prefers-color-scheme: dark\) \{ \.tacit (\{[^}]*\}) \}", style)
+    assert match is not None
+    return match[0], match[1]

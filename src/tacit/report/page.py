@@ -109,7 +109,7 @@ def body_of(document: doc.Document, wording: Wording, *, opened: int | None = No
         return Markup("").join(written)
 
     context = {
-        "tell": partial(_told, wording=wording),
+        "tell": partial(_markup, wording=wording),
         "blocks": blocks,
         "draw": partial(_drawn, wording=wording),
         "style": _style,
@@ -127,15 +127,15 @@ def _style(value: Any) -> str:
     return value.style if isinstance(value, doc.Cell) else ""
 
 
-def _told(value: Any, wording: Wording) -> Markup:
+def _markup(value: Any, wording: Wording) -> Markup:
     """Anything that a document may hold, as markup: data is escaped, and long data is whole on hover."""
     if type(value) is str:
         # Most values are plain strings; asking whether each is a part would take longer than writing it.
         return escape(printable(value))
     match value:
         case doc.Cell():
-            small = Markup("<small>{}</small>").format(_told(value.small, wording)) if value.small else ""
-            return _told(value.value, wording) + small
+            small = Markup("<small>{}</small>").format(_markup(value.small, wording)) if value.small else ""
+            return _markup(value.value, wording) + small
         case doc.Badge():
             return Markup('<span class="verdict {}"><span aria-hidden="true">{}</span> {}</span>').format(
                 value.tone, value.symbol, value.words
@@ -143,7 +143,7 @@ def _told(value: Any, wording: Wording) -> Markup:
         case doc.Chart():
             return _drawn(value, wording)
         case Sentence():
-            return Markup("").join(_told(part, wording) for part in value.parts)
+            return Markup("").join(_markup(part, wording) for part in value.parts)
         case doc.DataValue():
             whole, shown = printable(value.value), value.told(wording)
             return escape(whole) if shown == whole else Markup('<span title="{}">{}</span>').format(whole, shown)

@@ -207,8 +207,8 @@ class _Fitted(Grid):
         # Each column but the last is followed by its padding and the blank that separates it from the next.
         room = options.max_width - 2 * len(self.columns) + 1
         widths = [_widest(column) for column in self.columns]
-        made = [part for part in super().__rich_console__(console, options) if isinstance(part, Segment)]
-        if max(map(Segment.get_line_length, Segment.split_lines(made)), default=0) > options.max_width:
+        segments = [part for part in super().__rich_console__(console, options) if isinstance(part, Segment)]
+        if max(map(Segment.get_line_length, Segment.split_lines(segments)), default=0) > options.max_width:
             folding = [at for at, column in enumerate(self.columns) if not column.no_wrap]
             for least in ([self.columns[at].min_width or 0 for at in folding], [_NARROWEST] * len(folding)):
                 self._narrow(widths, dict(zip(folding, least, strict=True)), room)

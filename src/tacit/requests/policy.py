@@ -187,33 +187,33 @@ def read_policy(path: AnyPath) -> Policy:
         If the file cannot be read, is not TOML, or is not a policy; an unknown key is named with the nearest known one.
     """
     try:
-        said = tomllib.loads(text_in(PurePath(path).as_posix(), "policy"))
+        keys = tomllib.loads(text_in(PurePath(path).as_posix(), "policy"))
     except SourceError as error:
         raise ArgumentError(str(error)) from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ArgumentError(f"{path} is not a policy: it is not TOML ({error})") from error
     try:
-        _refuse_unknown(said, [field.name for field in fields(Policy)], "")
-        sections = said.get("tables")
+        _refuse_unknown(keys, [field.name for field in fields(Policy)], "")
+        sections = keys.get("tables")
         if isinstance(sections, Mapping):
             sections = {key: _read(each) if isinstance(each, Mapping) else each for key, each in sections.items()}
-            said = {**said, "tables": sections}
-        return Policy(**_read(said))
+            keys = {**keys, "tables": sections}
+        return Policy(**_read(keys))
     except ArgumentError as error:
         # In plain words: a policy is not written in a shell's options.
         raise ArgumentError(f"{path} is not a policy: {error}") from error
 
 
-def _read(said: Mapping[str, Any]) -> dict[str, Any]:
+def _read(keys: Mapping[str, Any]) -> dict[str, Any]:
     """Keys of TOML are text: ``"race,sex" = 0.8`` is a combination of columns."""
-    also = said.get("also")
+    also = keys.get("also")
     if not isinstance(also, Mapping):
-        return dict(said)
-    return {**said, "also": {tuple(cells(columns)): epsilon for columns, epsilon in also.items()}}
+        return dict(keys)
+    return {**keys, "also": {tuple(cells(columns)): epsilon for columns, epsilon in also.items()}}
 
 
-def _refuse_unknown(said: Mapping[str, Any], known: Sequence[str], at: str) -> None:
-    for name in said:
+def _refuse_unknown(keys: Mapping[str, Any], known: Sequence[str], at: str) -> None:
+    for name in keys:
         if name not in known:
             near = get_close_matches(name, known, n=1)
             hint = f"; did you mean '{near[0]}'?" if near else f"; it has {', '.join(known)}"

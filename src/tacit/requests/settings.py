@@ -208,11 +208,11 @@ class PixelSize(Kind):
 
     def checked(self, name: str, value: Any) -> tuple[int, int]:
         """Width and height; one number is both."""
-        said = value.lower().split("x") if isinstance(value, str) else [value] if isinstance(value, int) else value
-        if not isinstance(said, (list, tuple)) or len(said) not in (1, 2):
+        sides = value.lower().split("x") if isinstance(value, str) else [value] if isinstance(value, int) else value
+        if not isinstance(sides, (list, tuple)) or len(sides) not in (1, 2):
             raise refused(name, value, "it is width and height in pixels, such as 64x64")
         side = Amount(1, 20_000, whole=True)
-        sizes = [side.from_text(name, [each]) if isinstance(each, str) else side.checked(name, each) for each in said]
+        sizes = [side.from_text(name, [each]) if isinstance(each, str) else side.checked(name, each) for each in sides]
         return int(sizes[0]), int(sizes[-1])
 
     def schema(self) -> dict[str, Any]:

@@ -72,9 +72,9 @@ def attack(
     AttackResult or BenchResult
         For a table, or for images, posts and vectors; ``lost`` says whether the release fails.
     """
-    asked = release
-    if not isinstance(asked, AttackRequest):
-        asked = AttackRequest(
+    request = release
+    if not isinstance(request, AttackRequest):
+        request = AttackRequest(
             release,
             against=against,
             known=known,
@@ -84,34 +84,34 @@ def attack(
             memory=memory,
             **media,
         )
-    with memory_limit(asked.memory):
-        asked = replace(asked, against=opened(asked.against, asked, pinned=True))
-        return _attacked(asked, progress)
+    with memory_limit(request.memory):
+        request = replace(request, against=opened(request.against, request, pinned=True))
+        return _attacked(request, progress)
 
 
-def _attacked(asked: AttackRequest, progress: Progress) -> AttackResult | BenchResult:
+def _attacked(request: AttackRequest, progress: Progress) -> AttackResult | BenchResult:
     """The kind of the certificate decides which lens attacks it."""
     from tacit.release.certificate import CodedCertificate, ImageCertificate, TextCertificate, read_certificate
 
-    certificate = read_certificate(Path(asked.release))
+    certificate = read_certificate(Path(request.release))
     if isinstance(certificate, ImageCertificate) or (
         isinstance(certificate, CodedCertificate) and certificate.of_images
     ):
         from tacit.lenses.images.attack import attack_images
 
-        refuse_others([asked], "images", "a release of images")
-        return attack_images(certificate, asked, progress=progress)
+        refuse_others([request], "images", "a release of images")
+        return attack_images(certificate, request, progress=progress)
     if isinstance(certificate, CodedCertificate) and certificate.medium == "vectors":
         from tacit.lenses.vectors.attack import attack_vectors
 
-        refuse_others([asked], "vectors", "a release of vectors")
-        return attack_vectors(certificate, asked, progress=progress)
+        refuse_others([request], "vectors", "a release of vectors")
+        return attack_vectors(certificate, request, progress=progress)
     if isinstance(certificate, CodedCertificate | TextCertificate):
         from tacit.lenses.text.attack import attack_text
 
-        refuse_others([asked], "text", "a release of posts")
-        return attack_text(certificate, asked, progress=progress)
+        refuse_others([request], "text", "a release of posts")
+        return attack_text(certificate, request, progress=progress)
     from tacit.lenses.table.attack import attack_table
 
-    refuse_others([asked], "table", "a release of a table")
-    return attack_table(asked, progress=progress)
+    refuse_others([request], "table", "a release of a table")
+    return attack_table(request, progress=progress)

@@ -62,9 +62,9 @@ def check(
     implies what the policy asks, and the files are those that were certified; without ``against`` the claim itself is
     taken on trust.
     """
-    asked = source
-    if not isinstance(asked, CheckRequest):
-        asked = CheckRequest(
+    request = source
+    if not isinstance(request, CheckRequest):
+        request = CheckRequest(
             source,
             policy=policy,
             against=against,
@@ -73,23 +73,23 @@ def check(
             encoding=encoding,
             remote=remote,
         )
-    rules = asked.policy if isinstance(asked.policy, Policy) else read_policy(asked.policy)
-    sources = list(asked.source) if isinstance(asked.source, (list, tuple)) else [asked.source]
-    if not sources or (asked.against is not None and len(sources) > 1):
+    rules = request.policy if isinstance(request.policy, Policy) else read_policy(request.policy)
+    sources = list(request.source) if isinstance(request.source, (list, tuple)) else [request.source]
+    if not sources or (request.against is not None and len(sources) > 1):
         raise ArgumentError(sentence("name one source, or several without {}", Setting("against")))
     from tacit.lenses.checking import CheckResult
 
-    with memory_limit(asked.memory):
-        checked = tuple(_checked(each, rules, asked, progress) for each in sources)
-    return CheckResult.of("a policy" if isinstance(asked.policy, Policy) else str(asked.policy), checked)
+    with memory_limit(request.memory):
+        checked = tuple(_checked(each, rules, request, progress) for each in sources)
+    return CheckResult.of("a policy" if isinstance(request.policy, Policy) else str(request.policy), checked)
 
 
-def _checked(source: Any, policy: Policy, asked: CheckRequest, progress: Progress) -> CheckedSource:
+def _checked(source: Any, policy: Policy, request: CheckRequest, progress: Progress) -> CheckedSource:
     """One source; if it cannot be read or counted, that is its only line, and the others are still checked."""
     from tacit.release.policy.lines import UNNAMED, CheckedSource, PolicyCheck
 
     try:
-        return _judged(opened(source, asked), policy, asked, progress)
+        return _judged(opened(source, request), policy, request, progress)
     except (SourceError, DataError, EngineError) as error:
         name = _name(source)
         why = PolicyCheck("source", None, error.args[0], "source")
@@ -102,7 +102,7 @@ def _name(source: Any) -> str | None:
     return source.name if isinstance(source, Table) else None
 
 
-def _judged(source: Any, policy: Policy, asked: CheckRequest, progress: Progress) -> CheckedSource:
+def _judged(source: Any, policy: Policy, request: CheckRequest, progress: Progress) -> CheckedSource:
     """One source: a release, by its directory or its certificate, or a table."""
     from tacit.release.certificate import CERTIFICATE
     from tacit.release.policy.lines import UNNAMED, CheckedSource
@@ -110,29 +110,31 @@ def _judged(source: Any, policy: Policy, asked: CheckRequest, progress: Progress
     name, folder = _name(source), checked_path(source) if isinstance(source, (str, Path)) else None
     if folder is not None and folder.name == CERTIFICATE:
         folder = folder.parent
-    told = folder is not None and folder.is_dir() and ((folder / CERTIFICATE).exists() or not holds_tables(folder))
-    release = folder if told else None
+    is_release = (
+        folder is not None and folder.is_dir() and ((folder / CERTIFICATE).exists() or not holds_tables(folder))
+    )
+    release = folder if is_release else None
     own = policy.of(name if release is None else str(release))
     progress(f"checking {name or UNNAMED}", None)
     if release is not None:
-        return CheckedSource(str(release), "release", *_of_release(release, own, asked, progress))
-    return CheckedSource(name or UNNAMED, "table", *_of_table(source, name, own, asked))
+        return CheckedSource(str(release), "release", *_of_release(release, own, request, progress))
+    return CheckedSource(name or UNNAMED, "table", *_of_table(source, name, own, request))
 
 
 def _of_table(
-    source: Any, name: str | None, policy: Policy, asked: CheckRequest
+    source: Any, name: str | None, policy: Policy, request: CheckRequest
 ) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:
     """What the table would give away, against the policy."""
-    if asked.against is not None:
+    if request.against is not None:
         words = "{against} is for a release, and {name} is a table: leave it out"
         raise ArgumentError(sentence(words, against=Setting("against"), name=name or "this"))
     from tacit.lenses.table.checks.policy import checks_of_table
 
-    return checks_of_table(source, policy, engine=asked.engine)
+    return checks_of_table(source, policy, engine=request.engine)
 
 
 def _of_release(
-    folder: Path, policy: Policy, asked: CheckRequest, progress: Progress
+    folder: Path, policy: Policy, request: CheckRequest, progress: Progress
 ) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:
     """What the release claims, against the policy, and whether it is the one that was certified."""
     from tacit.release.certificate import read_certificate
@@ -140,17 +142,19 @@ def _of_release(
     from tacit.verbs.verify import verify
 
     lines = checks_of_certificate(read_certificate(folder), policy)
-    request = VerifyRequest(folder, against=asked.against, engine=asked.engine, memory=asked.memory, **_read_so(asked))
-    seen = verify(request, progress=progress)
+    verification = VerifyRequest(
+        folder, against=request.against, engine=request.engine, memory=request.memory, **_read_so(request)
+    )
+    result = verify(verification, progress=progress)
     words = "the claim of {folder} was taken on trust: verify it ({command})"
     command = Command("check", str(folder), against="ORIGINAL")
-    believed = () if asked.against is not None else (sentence(words, folder=folder.name, command=command),)
+    believed = () if request.against is not None else (sentence(words, folder=folder.name, command=command),)
     private, notes = _private(folder)
-    return (*lines, _claim(seen, verified=asked.against is not None), *private), (*believed, *notes)
+    return (*lines, _claim(result, verified=request.against is not None), *private), (*believed, *notes)
 
 
-def _read_so(asked: CheckRequest) -> dict[str, Any]:
-    return {"encoding": asked.encoding, "remote": asked.remote}
+def _read_so(request: CheckRequest) -> dict[str, Any]:
+    return {"encoding": request.encoding, "remote": request.remote}
 
 
 def _private(folder: Path) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:
@@ -164,18 +168,18 @@ def _private(folder: Path) -> tuple[tuple[PolicyCheck, ...], tuple[str, ...]]:
     if why is None:
         note = f"{PRIVATE}/ is next to {folder.name}, for its owner only: git ignores it; do not copy it along"
         return (PolicyCheck(f"{PRIVATE}/", True, "for the owner only, and git ignores it", "private"),), (note,)
-    told = f"{PRIVATE}/ is next to the release: do not commit it, and remove it from what is shared ({why})"
-    return (PolicyCheck(f"{PRIVATE}/", False, told, "private"),), ()
+    detail = f"{PRIVATE}/ is next to the release: do not commit it, and remove it from what is shared ({why})"
+    return (PolicyCheck(f"{PRIVATE}/", False, detail, "private"),), ()
 
 
-def _claim(seen: VerifyResult, *, verified: bool) -> PolicyCheck:
+def _claim(result: VerifyResult, *, verified: bool) -> PolicyCheck:
     """Whether the release is the one certified; without the original, leaving out what needs the original."""
     from tacit.release.checks import RECOMPUTED
     from tacit.release.policy.lines import PolicyCheck
 
-    open_lines = [each for each in seen.checks if not each.passed and (verified or each.name != RECOMPUTED)]
+    open_lines = [each for each in result.checks if not each.passed and (verified or each.name != RECOMPUTED)]
     if not open_lines:
-        told = "verified against the original" if verified else "its files are those that were certified"
-        return PolicyCheck("claim", True, told, "claim")
+        detail = "verified against the original" if verified else "its files are those that were certified"
+        return PolicyCheck("claim", True, detail, "claim")
     worst = next((each for each in open_lines if each.passed is False), open_lines[0])
     return PolicyCheck("claim", worst.passed, sentence("{}: {}", worst.name, worst.detail), "claim")

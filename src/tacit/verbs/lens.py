@@ -39,25 +39,27 @@ def media_mechanism(lens: Lens, making: Making, coding: Coding, others: Sequence
     wanted = None if making.mechanism == "auto" else making.mechanism
     if estimate is None:
         if wanted in MEDIA:
-            raise ArgumentError(sentence("{setting} is not for tables: leave it out", setting=_said(wanted)))
+            raise ArgumentError(
+                sentence("{setting} is not for tables: leave it out", setting=_mechanism_setting(wanted))
+            )
         return None
     if wanted not in (None, "code", estimate):
         words = "{setting} is not for {lens}: it is {choices}"
         choices = " or ".join(dict.fromkeys(("code", estimate)))
-        raise ArgumentError(sentence(words, setting=_said(wanted), lens=lens, choices=choices))
+        raise ArgumentError(sentence(words, setting=_mechanism_setting(wanted), lens=lens, choices=choices))
     of_estimate, of_code = given(others), given([coding])
     if making.keep_secret:
         of_estimate["keep_secret"] = True
     chosen = wanted or ("code" if of_code or not of_estimate else estimate)
-    for owner, said in ((estimate, of_estimate), ("code", of_code)):
-        if said and owner != chosen:
-            setting = Setting(*next(iter(said.items())))
+    for owner, own_settings in ((estimate, of_estimate), ("code", of_code)):
+        if own_settings and owner != chosen:
+            setting = Setting(*next(iter(own_settings.items())))
             words = "{setting} belongs to {owner}: leave it out, or say {mechanism}"
-            raise ArgumentError(sentence(words, setting=setting, owner=owner, mechanism=_said(owner)))
+            raise ArgumentError(sentence(words, setting=setting, owner=owner, mechanism=_mechanism_setting(owner)))
     return chosen
 
 
-def _said(mechanism: str | None) -> Setting:
+def _mechanism_setting(mechanism: str | None) -> Setting:
     return Setting("mechanism", mechanism)
 
 

@@ -13,18 +13,20 @@ from tacit.tables.sources import is_elsewhere
 Asked = Question | VerifyRequest | AttackRequest | CheckRequest
 
 
-def opened(source: Any, asked: Asked, *, pinned: bool = False) -> Any:
+def opened(source: Any, request: Asked, *, pinned: bool = False) -> Any:
     """The source as a table, if it should be read once; with ``pinned``, in a fixed order.
 
     A file is left to its lens, unless its encoding was given. A local file is never fetched, whatever was asked.
     A table that was opened before may hold other rows by now, and is counted again.
     """
-    if isinstance(source, Table) and asked.encoding is None:
+    if isinstance(source, Table) and request.encoding is None:
         return source.afresh()
-    if source is None or (asked.encoding is None and not is_elsewhere(source)):
+    if source is None or (request.encoding is None and not is_elsewhere(source)):
         return source
     if not isinstance(source, str | Path):
         words = "{encoding} is for files: leave it out"
-        raise ArgumentError(sentence(words, encoding=Setting("encoding", asked.encoding)))
-    table = open_table(source, engine=asked.engine, memory=asked.memory, encoding=asked.encoding, remote=asked.remote)
+        raise ArgumentError(sentence(words, encoding=Setting("encoding", request.encoding)))
+    table = open_table(
+        source, engine=request.engine, memory=request.memory, encoding=request.encoding, remote=request.remote
+    )
     return table.pinned() if pinned else table

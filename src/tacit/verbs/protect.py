@@ -108,39 +108,41 @@ def protect(
         raise ArgumentError(sentence(words, out=Setting("out", "release"), ledger=Setting("ledger")))
     from tacit.lenses.released import PassingFolder
 
-    held, place = None, Path(out or "release")
+    folder, place = None, Path(out or "release")
     if out is None:
-        held = PassingFolder()
-        place = held.path / place
+        folder = PassingFolder()
+        place = folder.path / place
     coded = media_mechanism(lens, making, coding, (noise, mask)) == "code"
     if lens == "vectors":
         from tacit.lenses.vectors.coding import protect_coded_vectors
 
-        return replace(protect_coded_vectors(question, bound, making, coding, out=place, progress=progress), held=held)
+        return replace(
+            protect_coded_vectors(question, bound, making, coding, out=place, progress=progress), held=folder
+        )
     if lens == "images":
         if coded:
             from tacit.lenses.images.coding import protect_coded_images
 
             return replace(
-                protect_coded_images(question, bound, making, coding, out=place, progress=progress), held=held
+                protect_coded_images(question, bound, making, coding, out=place, progress=progress), held=folder
             )
         from tacit.lenses.images.protect import protect_images
 
-        return replace(protect_images(question, bound, making, noise, out=place, progress=progress), held=held)
+        return replace(protect_images(question, bound, making, noise, out=place, progress=progress), held=folder)
     framed = framing(question.source)
     with memory_limit(question.memory):
         if lens == "table":
             from tacit.lenses.table.protect import protect_table
 
-            made: Any = protect_table(question, bound, making, learning, ledgered, out=place, progress=progress)
+            result: Any = protect_table(question, bound, making, learning, ledgered, out=place, progress=progress)
         elif coded:
             from tacit.lenses.text.coding import protect_coded_posts
 
             return replace(
-                protect_coded_posts(question, bound, making, coding, out=place, progress=progress), held=held
+                protect_coded_posts(question, bound, making, coding, out=place, progress=progress), held=folder
             )
         else:
             from tacit.lenses.text.protect import protect_text
 
-            made = protect_text(question, bound, making, mask, out=place, progress=progress)
-    return replace(made, held=held, framed=framed)
+            result = protect_text(question, bound, making, mask, out=place, progress=progress)
+    return replace(result, held=folder, framed=framed)

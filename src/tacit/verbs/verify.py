@@ -51,9 +51,9 @@ def verify(
     secret and output is what was claimed. Without ``private/`` a drawn release is "not checked". ``whole_file`` says
     whether that is a claim about the whole file, too: how many people share each released value is counted.
     """
-    asked = release
-    if not isinstance(asked, VerifyRequest):
-        asked = VerifyRequest(
+    request = release
+    if not isinstance(request, VerifyRequest):
+        request = VerifyRequest(
             release,
             against=against,
             labels=labels,
@@ -62,53 +62,53 @@ def verify(
             encoding=encoding,
             remote=remote,
         )
-    with memory_limit(asked.memory):
-        asked = replace(asked, against=opened(asked.against, asked, pinned=True))
-        return _verified(asked, progress)
+    with memory_limit(request.memory):
+        request = replace(request, against=opened(request.against, request, pinned=True))
+        return _verified(request, progress)
 
 
-def _verified(asked: VerifyRequest, progress: Progress) -> VerifyResult:
+def _verified(request: VerifyRequest, progress: Progress) -> VerifyResult:
     """The kind of the certificate decides which lens checks it."""
     from tacit.lenses.verification import VerifyResult
     from tacit.release.certificate import CodedCertificate, ImageCertificate, TextCertificate, read_certificate
 
-    folder, against = Path(asked.release), asked.against
-    labels = None if asked.labels is None else Path(asked.labels)
+    folder, against = Path(request.release), request.against
+    labels = None if request.labels is None else Path(request.labels)
     certificate = read_certificate(folder)
     if isinstance(certificate, CodedCertificate) and certificate.of_images:
         from tacit.lenses.images.coding import verify_coded_images
 
-        seen = verify_coded_images(folder, certificate, against=against, labels=labels, progress=progress)
+        checked = verify_coded_images(folder, certificate, against=against, labels=labels, progress=progress)
     elif isinstance(certificate, CodedCertificate) and certificate.medium == "vectors":
         from tacit.lenses.vectors.coding import verify_coded_vectors
 
-        seen = verify_coded_vectors(folder, certificate, against=against, labels=labels, progress=progress)
+        checked = verify_coded_vectors(folder, certificate, against=against, labels=labels, progress=progress)
     elif isinstance(certificate, ImageCertificate):
         from tacit.lenses.images.verify import verify_images
 
-        seen = verify_images(folder, certificate, against=against, labels=labels, progress=progress)
-    elif asked.labels is not None:
+        checked = verify_images(folder, certificate, against=against, labels=labels, progress=progress)
+    elif request.labels is not None:
         raise ArgumentError(f"labels are for a release of images, and {folder} is none: leave them out")
     elif isinstance(certificate, TextCertificate):
         from tacit.lenses.text.verify import verify_text
 
-        seen = verify_text(folder, certificate, against=against, engine=asked.engine, progress=progress)
+        checked = verify_text(folder, certificate, against=against, engine=request.engine, progress=progress)
     elif isinstance(certificate, CodedCertificate):
         from tacit.lenses.text.coding import verify_coded_posts
 
-        seen = verify_coded_posts(folder, certificate, against=against, engine=asked.engine, progress=progress)
+        checked = verify_coded_posts(folder, certificate, against=against, engine=request.engine, progress=progress)
     else:
         from tacit.lenses.table.verify import verify_table
 
-        seen = verify_table(folder, certificate, against=against, engine=asked.engine, progress=progress)
+        checked = verify_table(folder, certificate, against=against, engine=request.engine, progress=progress)
     return VerifyResult(
-        release=str(asked.release),
+        release=str(request.release),
         against=None if against is None else _name(against),
-        verdict=seen.verdict,
-        headline=seen.headline,
-        checks=seen.checks,
-        notes=seen.notes,
-        whole_file=seen.whole_file,
+        verdict=checked.verdict,
+        headline=checked.headline,
+        checks=checked.checks,
+        notes=checked.notes,
+        whole_file=checked.whole_file,
     )
 
 

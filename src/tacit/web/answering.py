@@ -37,7 +37,7 @@ _STATUS: dict[type[TacitError], int] = {MissingError: 404, TooLargeError: 413, A
 def refuses(app: FastAPI, wording: Wording) -> None:
     """Make the application answer refusals as ``{"message": …, "code": …}``, in this wording."""
 
-    def told(_: Request, error: Exception) -> Answer:
+    def refused(_: Request, error: Exception) -> Answer:
         assert isinstance(error, TacitError)
         status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 422)
         return Answer({"message": error.told(wording), "code": error.exit_code}, status)
@@ -47,7 +47,7 @@ def refuses(app: FastAPI, wording: Wording) -> None:
         for each in error.errors():
             cause = each.get("ctx", {}).get("error")
             if isinstance(cause, TacitError):
-                return told(request, cause)
+                return refused(request, cause)
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"][1:]) or "the request"
         return Answer({"message": f"{where}: {first['msg'].lower()}", "code": 2}, 422)
@@ -59,7 +59,7 @@ def refuses(app: FastAPI, wording: Wording) -> None:
     def defect(_: Request, error: Exception) -> Answer:
         return Answer({"message": DEFECT.format(name=type(error).__name__), "code": 4}, 500)
 
-    app.add_exception_handler(TacitError, told)
+    app.add_exception_handler(TacitError, refused)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, plainly)
     app.add_exception_handler(Exception, defect)

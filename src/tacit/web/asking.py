@@ -69,28 +69,28 @@ class Askable:
         fields = self.fields
         return {name: fields[name].kind.from_json(name, value) for name, value in sent.items() if value is not None}
 
-    def command(self, said: Mapping[str, Any], wording: Wording) -> str:
+    def command(self, request: Mapping[str, Any], wording: Wording) -> str:
         """What would be typed, in the folder, for the same answer."""
-        about = str(said[self.subject])
+        about = str(request[self.subject])
         known = _of(AUDIT)["settings"] if self.words == "audit" else self.settings
         words = [Command(self.words, f"./{about}" if about.startswith("-") else about).told(wording)]
         if self.piped is not None:
             command = Command(self.words, **{self.subject: about, "whole": True}).told(wording)
-            words = [f"printf %s {shlex.quote(said[self.piped])} | {command}"]
-        for name, value in said.items():
+            words = [f"printf %s {shlex.quote(request[self.piped])} | {command}"]
+        for name, value in request.items():
             if name in known and name != self.piped and value is not False:
                 words += [Setting(name, each).told(wording) for each in _typed(known[name].kind, value)]
         return " ".join(words)
 
-    def answered(self, said: Mapping[str, Any], progress: Progress) -> Any:
+    def answered(self, request: Mapping[str, Any], progress: Progress) -> Any:
         """Ask the verb."""
-        rest = {name: value for name, value in said.items() if name != self.subject}
-        return self.run(Path(said[self.subject]), rest, progress)
+        rest = {name: value for name, value in request.items() if name != self.subject}
+        return self.run(Path(request[self.subject]), rest, progress)
 
 
-def paths_in(said: Mapping[str, Any]) -> Iterator[tuple[str, Path]]:
+def paths_in(request: Mapping[str, Any]) -> Iterator[tuple[str, Path]]:
     """Every file that a request names, and the field that does."""
-    for name, value in said.items():
+    for name, value in request.items():
         for each in value.values() if isinstance(value, Mapping) else (value,):
             if isinstance(each, Path):
                 yield name, each
@@ -135,49 +135,49 @@ def _of(requests: tuple[type[Request], ...]) -> dict[str, Any]:
     return {"settings": settings, "defaults": defaults}
 
 
-def _audit(source: Path, said: dict[str, Any], progress: Progress) -> Any:
+def _audit(source: Path, request: dict[str, Any], progress: Progress) -> Any:
     from tacit.verbs.audit import audit
 
-    return audit(source, progress=progress, **said)
+    return audit(source, progress=progress, **request)
 
 
-def _protect(source: Path, said: dict[str, Any], progress: Progress) -> Any:
+def _protect(source: Path, request: dict[str, Any], progress: Progress) -> Any:
     from tacit.verbs.protect import protect
 
-    return protect(source, progress=progress, **said)
+    return protect(source, progress=progress, **request)
 
 
-def _verify(release: Path, said: dict[str, Any], progress: Progress) -> Any:
+def _verify(release: Path, request: dict[str, Any], progress: Progress) -> Any:
     from tacit.verbs.verify import verify
 
-    return verify(release, progress=progress, **said)
+    return verify(release, progress=progress, **request)
 
 
-def _attack(release: Path, said: dict[str, Any], progress: Progress) -> Any:
+def _attack(release: Path, request: dict[str, Any], progress: Progress) -> Any:
     from tacit.verbs.attack import attack
 
-    return attack(release, progress=progress, **said)
+    return attack(release, progress=progress, **request)
 
 
-def _check(source: Path, said: dict[str, Any], progress: Progress) -> Any:
+def _check(source: Path, request: dict[str, Any], progress: Progress) -> Any:
     from tacit.verbs.check import check
 
-    return check(source, progress=progress, **said)
+    return check(source, progress=progress, **request)
 
 
-def _ladder(source: Path, said: dict[str, Any], progress: Progress) -> Any:
+def _ladder(source: Path, request: dict[str, Any], progress: Progress) -> Any:
     from tacit.lenses.table.ladder.climbing import ladder
     from tacit.tables import memory_limit
 
-    question, bound, making = asked(_CLIMBED, source, (), said, verb="ladder")
+    question, bound, making = asked(_CLIMBED, source, (), request, verb="ladder")
     with memory_limit(question.memory):
         return ladder(question, bound, making, progress=progress)
 
 
-def _explain_text(model: Path, said: dict[str, Any], _: Progress) -> Any:
+def _explain_text(model: Path, request: dict[str, Any], _: Progress) -> Any:
     from tacit.lenses.text.audit import explain_text
 
-    return explain_text(model, [said["text"]], epsilon=said.get("epsilon"))
+    return explain_text(model, [request["text"]], epsilon=request.get("epsilon"))
 
 
 def _person(action: PersonAction) -> Askable:
@@ -188,7 +188,7 @@ def _person(action: PersonAction) -> Askable:
         action.about,
         f"person {action.name.replace('_', '-')}",
         *("case", "The case file (YAML): who the person is, the sources, the adversaries."),
-        lambda case, said, progress: action.run(case, progress=progress, **said),
+        lambda case, request, progress: action.run(case, progress=progress, **request),
         settings,
         flags,
     )
@@ -202,7 +202,7 @@ _RELEASE = ("release", "The folder of a release, or a zip of it.")
 @cache
 def verbs() -> dict[str, Askable]:
     """Every verb by its name, as it stands in an address."""
-    made = _of(PROTECT)
+    protecting = _of(PROTECT)
     looking = {name: facts for name, facts in settings_of(Question).items() if name in ("engine", "memory")}
     several = (
         Askable("columns", "The columns of a table and what each may be.", "audit", *_SOURCE, _audit, looking),
@@ -210,8 +210,8 @@ def verbs() -> dict[str, Askable]:
         Askable("ladder", "What releases of a table would keep.", "audit", *_SOURCE, _ladder, **_of(_CLIMBED)),
         Askable(
             *("protect", "A release that keeps the secret, with a certificate.", "protect", *_SOURCE, _protect),
-            {"out": _OUT, **made["settings"]},
-            made["defaults"],
+            {"out": _OUT, **protecting["settings"]},
+            protecting["defaults"],
             ("out",),
         ),
         Askable("verify", "Is the claim of a release true?", "verify", *_RELEASE, _verify, **_of(VERIFY)),

@@ -92,12 +92,12 @@ class Folder:
 
     def listed(self) -> list[FileFacts]:
         """What is in the folder, the newest first: files of any kind, releases, folders of images."""
-        found: list[FileFacts] = []
+        listing: list[FileFacts] = []
         for facts in self._below(self.root, 1):
-            found.append(facts)
-            if len(found) == MOST_LISTED:
+            listing.append(facts)
+            if len(listing) == MOST_LISTED:
                 break
-        return sorted(found, key=lambda each: (-each.modified, each.name))
+        return sorted(listing, key=lambda each: (-each.modified, each.name))
 
     def _below(self, folder: Path, depth: int) -> Iterator[FileFacts]:
         for path in _entries(folder):
@@ -219,5 +219,5 @@ def _size(folder: Path) -> int:
 
 def published(folder: Path) -> list[Path]:
     """The files of a release that are to be published: all but ``private/``."""
-    found = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
-    return [path for path in found if path.relative_to(folder).parts[0] != _PRIVATE]
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink())
+    return [path for path in files if path.relative_to(folder).parts[0] != _PRIVATE]

@@ -57,9 +57,9 @@ class Keys:
 
     def code(self) -> str:
         """A code that opens the page once, for the browser's command line, which other users of the machine can see."""
-        made = secrets.token_urlsafe(32)
-        self.once.add(made)
-        return made
+        code = secrets.token_urlsafe(32)
+        self.once.add(code)
+        return code
 
     def opens(self, typed: str) -> bool:
         """Whether this is the token, or a code that nobody has used."""

@@ -166,10 +166,10 @@ def unpacked(archive: Path, into: Path) -> Path:
         raise
     except DAMAGE as error:
         raise ArgumentError(f"cannot unpack {archive.name}: {error}") from error
-    found = sorted(into.rglob("certificate.json"))
-    if len(found) != 1:
+    certificates = sorted(into.rglob("certificate.json"))
+    if len(certificates) != 1:
         raise ArgumentError(f"{archive.name} holds no release, or more than one")
-    return found[0].parent
+    return certificates[0].parent
 
 
 def _leads_out(name: str) -> bool:

@@ -277,24 +277,24 @@ def _bounded(leak: SecretLeak, group: Sequence[Entry]) -> SecretLeak:
 def _sentence(page: LedgerPage, groups: int, why: str) -> str:
     number = len(page.earlier) + 1
     if number == 1:
-        told = _listed(map(_amount, page.together))
-        return sentence("This is the first release in the ledger; it leaks {told} at most.", told=told)
+        leaks = _listed(map(_amount, page.together))
+        return sentence("This is the first release in the ledger; it leaks {leaks} at most.", leaks=leaks)
     bounded = [leak for leak in page.together if math.isfinite(leak.epsilon)]
     ruled_out = [leak for leak in page.together if math.isinf(leak.epsilon) and leak.exact]
     unbounded = [leak for leak in page.together if math.isinf(leak.epsilon) and not leak.exact]
     parts: list[str] = []
     if bounded:
-        words = "The {number} releases in the ledger together leak {told} at most."
-        parts.append(sentence(words, number=number, told=_listed(map(_amount, bounded))))
+        words = "The {number} releases in the ledger together leak {leaks} at most."
+        parts.append(sentence(words, number=number, leaks=_listed(map(_amount, bounded))))
     if ruled_out:
-        told = _listed(leak.name for leak in ruled_out)
+        leaks = _listed(leak.name for leak in ruled_out)
         parts.append(
-            f"The {number} releases in the ledger together rule out a value of {told} for some records, which no "
+            f"The {number} releases in the ledger together rule out a value of {leaks} for some records, which no "
             "epsilon bounds, whatever each keeps on its own. One release of all their columns would keep an epsilon."
         )
     if unbounded:
-        told = _listed(leak.name for leak in unbounded)
-        parts.append(f"Nothing bounds what the {number} releases in the ledger together say about {told}.")
+        leaks = _listed(leak.name for leak in unbounded)
+        parts.append(f"Nothing bounds what the {number} releases in the ledger together say about {leaks}.")
     if not all(leak.exact for leak in page.together):
         reason = f": {why}" if why else ""
         parts.append(f"Release all from one table, or count the joint{reason}.")

@@ -46,7 +46,7 @@ class Secret:
 
 
 def _cuts_of(columns: Sequence[str], cuts: Iterable[Cut]) -> tuple[Cut, ...]:
-    return tuple(sorted((made for made in cuts if made.column in columns), key=lambda made: made.column))
+    return tuple(sorted((each for each in cuts if each.column in columns), key=lambda each: each.column))
 
 
 class Together:
@@ -78,8 +78,8 @@ class Together:
         """The table with these columns cut, or some values named; each view is one object, so that it is read once."""
         wanted = _cuts_of(columns, cuts)
         if (wanted, values) not in self._views:
-            made = cut(table, wanted)
-            self._views[wanted, values] = gathered(made, columns[0], values) if values else made
+            view = cut(table, wanted)
+            self._views[wanted, values] = gathered(view, columns[0], values) if values else view
         return self._views[wanted, values]
 
     @cached_property

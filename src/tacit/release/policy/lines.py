@@ -81,13 +81,13 @@ def asked_of_secrets(policy: Policy) -> tuple[AskedOfSecret, ...]:
     if policy.secret is None:
         return ()
     try:
-        return _asked(policy, policy.question(None))
+        return _rules_of_secrets(policy, policy.question(None))
     except ArgumentError as error:
         # In plain words: a policy does not use the options of the command line.
         raise ArgumentError(f"the policy cannot be kept: {error}") from error
 
 
-def _asked(policy: Policy, question: Question) -> tuple[AskedOfSecret, ...]:
+def _rules_of_secrets(policy: Policy, question: Question) -> tuple[AskedOfSecret, ...]:
     sides = ("epsilon", "epsilon_low", "epsilon_high", "thresholds")
     bounds, groups = asked_bounds(Bound(**{name: getattr(policy, name) for name in sides})), policy.bins or {}
     secret = tuple(question.secret or ())

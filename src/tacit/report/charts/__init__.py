@@ -60,5 +60,5 @@ def draw(chart: doc.Chart, wording: Wording = PLAIN, *, width: float = 860) -> M
 
 def controls(chart: doc.Chart, wording: Wording = PLAIN) -> Markup:
     """What the page puts under a chart to play with, if there is anything."""
-    made = _SLIDERS.get(type(chart))
-    return Markup() if made is None else made(doc.converted(chart, wording), wording)
+    slider = _SLIDERS.get(type(chart))
+    return Markup() if slider is None else slider(doc.converted(chart, wording), wording)

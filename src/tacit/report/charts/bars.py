@@ -41,9 +41,9 @@ def draw(chart: Bars, wording: Wording, width: float) -> Markup:
     parts.append(mark_lines(plot, across, marks, levels))
     # The numbers come last, so that no line runs through them.
     parts += [_values(chart, row, at, across) for row, at in zip(chart.rows, places, strict=True)]
-    told = "; ".join(f"{shorten(row.name, 40)}: {_words(chart, row)}" for row in chart.rows)
+    rows_in_words = "; ".join(f"{shorten(row.name, 40)}: {_words(chart, row)}" for row in chart.rows)
     lines = "".join(f" {mark.label}." for mark in marks)
-    return svg.drawing(width, plot.height, f"{chart.title}.{lines} {told}", *parts)
+    return svg.drawing(width, plot.height, f"{chart.title}.{lines} {rows_in_words}", *parts)
 
 
 def _legend(chart: Bars, width: float) -> tuple[Markup, float]:
@@ -81,18 +81,18 @@ def _words(chart: Bars, row: BarRow) -> str:
 def _hover(chart: Bars, row: BarRow, bar: Bar) -> str:
     if bar.told:
         return f"{row.name}: {bar.told}"
-    told = f"{row.name}{', ' + bar.series if bar.series else ''}: {written(bar.value, chart.unit, with_unit=True)}"
+    words = f"{row.name}{', ' + bar.series if bar.series else ''}: {written(bar.value, chart.unit, with_unit=True)}"
     if bar.low is not None and bar.high is not None:
-        told += f", 95% limits {written(bar.low, chart.unit)} to {written(bar.high, chart.unit)}"
-    return told if bar.null is None else f"{told}; {chart.null_label} {written(bar.null, chart.unit)}"
+        words += f", 95% limits {written(bar.low, chart.unit)} to {written(bar.high, chart.unit)}"
+    return words if bar.null is None else f"{words}; {chart.null_label} {written(bar.null, chart.unit)}"
 
 
 def _row(chart: Bars, row: BarRow, y: float, across: PixelScale) -> Markup:
     indent = 20.0 if row.badge is not None else 2.0
     middle = y + _tall(row) / 2 + (-4 if row.note else 4)
     name = svg.fitted(row.name, across.start - indent - 8)
-    said = f"{row.name}: {row.badge.words}" if row.badge is not None else row.name
-    parts = [element("text", hover(said), name, x=indent, y=middle, class_="name")]
+    label = f"{row.name}: {row.badge.words}" if row.badge is not None else row.name
+    parts = [element("text", hover(label), name, x=indent, y=middle, class_="name")]
     if row.badge is not None:
         parts.append(text(row.badge.symbol, 4, middle, class_=f"symbol {row.badge.tone}"))
     if row.note:

@@ -71,7 +71,7 @@ def _limits(point: CalibrationPoint, across: PixelScale, up: PixelScale) -> Mark
 
 
 def _dot(point: CalibrationPoint, across: PixelScale, up: PixelScale, class_: str) -> Markup:
-    told = (
+    words = (
         f"{_label(point.secret)}: predicted {signed(point.predicted)}, observed {signed(point.observed)} "
         f"among {count(point.records)} records, 95% limits {interval(point.low, point.high)}"
     )
@@ -79,5 +79,5 @@ def _dot(point: CalibrationPoint, across: PixelScale, up: PixelScale, class_: st
     if point.observed < up.low:
         # Nobody in the group has the secret: the point would lie infinitely far down.
         corners = [(x - 5, y - 9), (x + 5, y - 9), (x, y)]
-        return element("path", hover(told), d=svg.path(corners) + " Z", class_=class_)
-    return svg.dot(x, y, 4.5, told, class_=class_)
+        return element("path", hover(words), d=svg.path(corners) + " Z", class_=class_)
+    return svg.dot(x, y, 4.5, words, class_=class_)

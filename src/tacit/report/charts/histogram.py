@@ -49,12 +49,12 @@ def draw(chart: Histogram, wording: Wording, width: float) -> Markup:
 
 
 def _histogram_words(layers: Sequence[Layer], unit: str) -> str:
-    told = []
+    sentences = []
     for layer in layers:
         quantiles = (f"; the {name} quantile is {number(v)} {unit}" for name, v in layer.histogram.quantiles.items())
         infinite = share(layer.histogram.infinite_share)
-        told.append(f"{layer.label}: {infinite} of records have infinite risk{''.join(quantiles)}")
-    return "Histogram of records by risk. " + ". ".join(told)
+        sentences.append(f"{layer.label}: {infinite} of records have infinite risk{''.join(quantiles)}")
+    return "Histogram of records by risk. " + ". ".join(sentences)
 
 
 def _bins(histogram: RiskHistogram) -> list[tuple[float, float, float]]:

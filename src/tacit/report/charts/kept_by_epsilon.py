@@ -49,8 +49,8 @@ def draw(chart: KeptByEpsilon, wording: Wording, width: float) -> Markup:
     if len(at) > 1:
         parts.append(element("path", d=svg.path(at), class_="curve"))
     if steps:
-        told = f"{chart.label}: keeps {share(steps[chart.place].kept)}"
-        parts.append(svg.callout(told, at[chart.place], plot))
+        label = f"{chart.label}: keeps {share(steps[chart.place].kept)}"
+        parts.append(svg.callout(label, at[chart.place], plot))
     parts += [
         svg.dot(x, y, 4.5, _words(step, unit), class_="point", data_k=k)
         for k, ((x, y), step) in enumerate(zip(at, steps, strict=True))

@@ -18,7 +18,7 @@ def mark_rows(marks: Sequence[Line], *, width: float, high: float) -> list[int]:
     for mark in marks:
         half = svg.text_width(mark.label) / 2
         start, end = mark.at / high * width - half, mark.at / high * width + half + 8
-        row = next((k for k, taken in enumerate(ends) if taken <= start), len(ends))
+        row = next((k for k, last in enumerate(ends) if last <= start), len(ends))
         ends[row:] = [end, *ends[row + 1 :]]
         rows.append(row)
     return rows

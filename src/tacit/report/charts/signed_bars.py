@@ -38,8 +38,8 @@ def draw(chart: SignedBars, wording: Wording, width: float) -> Markup:
         )
     parts += [_row(chart, row, plot.top + step * k, across, gutter) for k, row in enumerate(rows)]
     parts.append(line(across(0.0), plot.top, across(0.0), plot.floor, class_="axis"))
-    told = ", ".join(f"{shorten(r.name, 40)} {written(r.value, chart.unit, with_unit=True, sign=True)}" for r in rows)
-    return svg.drawing(width, plot.height, f"{chart.title}: {told}", *parts)
+    words = ", ".join(f"{shorten(r.name, 40)} {written(r.value, chart.unit, with_unit=True, sign=True)}" for r in rows)
+    return svg.drawing(width, plot.height, f"{chart.title}: {words}", *parts)
 
 
 def _largest(chart: SignedBars) -> Sequence[SignedBar]:

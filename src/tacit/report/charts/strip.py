@@ -25,8 +25,8 @@ def draw(chart: Strip, wording: Wording, width: float) -> Markup:
         return edge if math.isinf(value) else scale(value)
 
     ends = dict.fromkeys(written(value, chart.unit) for value in (chart.low, chart.high))
-    told = f"{chart.title}: {written(chart.value, chart.unit, with_unit=True)}; shuffled {'–'.join(ends)}"
-    words = f"{told}; {chart.verdict.words}"
+    value_in_words = f"{chart.title}: {written(chart.value, chart.unit, with_unit=True)}; shuffled {'–'.join(ends)}"
+    words = f"{value_in_words}; {chart.verdict.words}"
     low, high = at(chart.low), at(chart.high)
     parts = [
         line(scale.start, 12, scale.end, 12, class_="axis"),

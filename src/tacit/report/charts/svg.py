@@ -232,9 +232,9 @@ def level_mark(plot: Plot, scale: PixelScale, limit: float | None, room: Room | 
     return line(plot.left, y, edge, y, class_="mark line") + label
 
 
-def dot(x: float, y: float, radius: float, told: str = "", **attributes: object) -> Markup:
+def dot(x: float, y: float, radius: float, words: str = "", **attributes: object) -> Markup:
     """A point, and what it is on hover."""
-    return element("circle", *([hover(told)] if told else []), cx=float(x), cy=float(y), r=radius, **attributes)
+    return element("circle", *([hover(words)] if words else []), cx=float(x), cy=float(y), r=radius, **attributes)
 
 
 def legend(entries: Sequence[tuple[str, str]], x: float, y: float, *, width: float) -> tuple[Markup, float]:

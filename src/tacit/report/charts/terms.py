@@ -36,19 +36,19 @@ def draw_bars(chart: TermBars, wording: Wording, width: float) -> Markup:
     reach = (middle - room - 54) if two else width - middle - 60
     lengths = PixelScale(0.0, max((t.conditional for t in terms), default=1.0), 0.0, reach)
     parts = []
-    for side, found in zip((-1, 1), sides, strict=True):
-        if found and two:
+    for side, side_terms in zip((-1, 1), sides, strict=True):
+        if side_terms and two:
             anchor = "end" if side < 0 else "start"
-            title = f"points to {found[0].secret}"
+            title = f"points to {side_terms[0].secret}"
             parts.append(text(title, middle + 8 * side, 16, text_anchor=anchor, class_="side-title"))
-        for row, term in enumerate(found):
+        for row, term in enumerate(side_terms):
             tip = middle + side * max(1.5, lengths(term.conditional))
             parts.append(_term_row(term, 30 + _ROW * row, middle, tip, svg.fitted(term.term, room), chart, unit))
     parts.append(line(middle, 24, middle, height - 30, class_="axis"))
     title = f"Added by the term ({unit}); longer tells more"
     parts.append(text(svg.fitted(title, width), width / 2, height - 10, text_anchor="middle", class_="axis-title"))
-    told = "; ".join(f"{t.term} {signed(t.conditional)} towards {t.secret}" for t in terms[:12])
-    return svg.drawing(width, height, f"Terms by mean conditional log-lift. {told}", *parts)
+    words = "; ".join(f"{t.term} {signed(t.conditional)} towards {t.secret}" for t in terms[:12])
+    return svg.drawing(width, height, f"Terms by mean conditional log-lift. {words}", *parts)
 
 
 def _term_row(term: Term, y: float, zero: float, tip: float, name: str, chart: TermBars, unit: str) -> Markup:

@@ -45,8 +45,8 @@ def draw(chart: TradeOff, wording: Wording, width: float) -> Markup:
         parts.append(svg.callout(label, at(chart.attained, chart.loss), plot))
     for k, p in enumerate(curve):
         x, y = at(p.attained, p.nmil)
-        told = f"{_words(p, unit)}; {share(p.records_kept)} of records kept as they are"
-        parts.append(svg.dot(x, y, 3.5, told, class_="point", data_k=k))
+        point_in_words = f"{_words(p, unit)}; {share(p.records_kept)} of records kept as they are"
+        parts.append(svg.dot(x, y, 3.5, point_in_words, class_="point", data_k=k))
     words = f"Trade-off over {len(curve)} values of epsilon: " + "; ".join(_words(p, unit) for p in curve)
     return svg.drawing(width, plot.height, words, *parts)
 

@@ -36,9 +36,9 @@ def _test(suite: ElementTree.Element, source: CheckedSource, line: PolicyCheck, 
     test = ElementTree.SubElement(suite, "testcase", named)
     if not line.passed:
         kind = "not checked" if line.passed is None else "failed"
-        told = _text(in_words(line, wording))
+        message = _text(in_words(line, wording))
         element = "error" if line.rule == "source" else "failure"
-        ElementTree.SubElement(test, element, _attributes(type=kind, message=told)).text = told
+        ElementTree.SubElement(test, element, _attributes(type=kind, message=message)).text = message
 
 
 def in_words(line: PolicyCheck, wording: Wording) -> str:

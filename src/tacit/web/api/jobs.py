@@ -45,12 +45,12 @@ def _ask(router: APIRouter, verb: Askable, folder: Folder, desk: Desk, wording: 
     model = body_of(verb.name)
 
     def ask(body: Body) -> Answer:
-        said = body.said()
-        for name, path in paths_in(said):
+        request = body.said()
+        for name, path in paths_in(request):
             place = folder.place(path.as_posix())
             if name in WRITTEN:
                 refuse_taken(name, place)
-        name = desk.ask(verb.name, plain(body.sent), verb.command(said, wording))
+        name = desk.ask(verb.name, plain(body.sent), verb.command(request, wording))
         return Answer(desk.seen(name), 202)
 
     ask.__annotations__["body"] = model
@@ -81,10 +81,10 @@ def jobs(desk: Desk) -> APIRouter:
     @router.delete("/api/jobs/{job}", response_model=JobSeen)
     def cancel_job(job: str, forget: Annotated[bool, Query()] = False) -> Answer:
         """Stop a job or, with ``forget``, remove one that has ended, with its answer."""
-        seen = desk.seen(job)
+        facts = desk.seen(job)
         if forget:
             desk.forget(job)
-            return Answer(seen)
+            return Answer(facts)
         desk.cancel(job)
         return Answer(desk.seen(job))
 
@@ -109,15 +109,15 @@ async def _events(desk: Desk, job: str) -> AsyncIterator[str]:
     last, silent = "", 0.0
     while not desk.closing:
         try:
-            seen = desk.seen(job)
+            facts = desk.seen(job)
         except MissingError:
             return
         # Passing time alone is no news; the browser can count seconds itself.
-        news = json.dumps(plain({**seen, "seconds": None, "left": None}))
+        news = json.dumps(plain({**facts, "seconds": None, "left": None}))
         if news != last or silent >= _SILENCE:
             last, silent = news, 0.0
-            yield f"data: {json.dumps(plain(seen), allow_nan=False)}\n\n"
-        if seen["state"] not in ("waiting", "running"):
+            yield f"data: {json.dumps(plain(facts), allow_nan=False)}\n\n"
+        if facts["state"] not in ("waiting", "running"):
             return
         await asyncio.sleep(_OFTEN)
         silent += _OFTEN

@@ -81,12 +81,12 @@ class Desk:
 
     def all(self) -> list[dict[str, Any]]:
         """Every job, the newest first, without its answer."""
-        return [self._seen(job) for job in reversed(self._kept())]
+        return [self._facts(job) for job in reversed(self._kept())]
 
     def seen(self, name: str) -> dict[str, Any]:
         """One job, with its answer."""
         job = self.job(name)
-        facts = self._seen(job)
+        facts = self._facts(job)
         return facts | ({"result": job.read(RESULT)} if facts["state"] == "done" else {})
 
     def job(self, name: str) -> KeptJob:
@@ -155,8 +155,8 @@ class Desk:
         self._spare = None
         assert worker.stdin is not None
         # If the worker has already ended, its watcher will notice.
-        with suppress(BrokenPipeError), worker.stdin as told:
-            told.write(f"{job.place}\n".encode())
+        with suppress(BrokenPipeError), worker.stdin as pipe:
+            pipe.write(f"{job.place}\n".encode())
         return worker
 
     def _hired(self) -> subprocess.Popen[bytes]:
@@ -221,14 +221,14 @@ class Desk:
         with suppress(FileNotFoundError):
             job.write(ENDED, {"state": state, "error": error, "seconds": seconds, "at": now})
 
-    def _seen(self, job: KeptJob) -> dict[str, Any]:
-        asked, ended, started = job.read(REQUEST), job.read(ENDED), job.read(STARTED)
+    def _facts(self, job: KeptJob) -> dict[str, Any]:
+        request, ended, started = job.read(REQUEST), job.read(ENDED), job.read(STARTED)
         at = job.read(PROGRESS)
         running = ended is None and job.name in self._running
         at = at or {"stage": "starting" if running else "waiting", "share": None}
         facts = {
             "id": job.name,
-            **asked,
+            **request,
             "state": ended["state"] if ended else "running" if running else "waiting",
             "stage": None if ended else at["stage"],
             "share": None if ended else at["share"],
@@ -238,21 +238,21 @@ class Desk:
         }
         if ended:
             return facts | {"seconds": ended["seconds"], "error": ended["error"]}
-        return facts | ({"left": self._left(asked, facts["seconds"])} if running else {})
+        return facts | ({"left": self._left(request, facts["seconds"])} if running else {})
 
-    def _left(self, asked: dict[str, Any], seconds: float) -> float | None:
+    def _left(self, request: dict[str, Any], seconds: float) -> float | None:
         """About how long it will still take, if the same was done before; otherwise nobody knows."""
-        before = next((job for job in reversed(self._kept()[-_REMEMBERED:]) if self._alike(job, asked)), None)
+        before = next((job for job in reversed(self._kept()[-_REMEMBERED:]) if self._alike(job, request)), None)
         if before is None:
             return None
         took: float = before.read(ENDED)["seconds"]
         return max(took - seconds, 0.0)
 
     @staticmethod
-    def _alike(job: KeptJob, asked: dict[str, Any]) -> bool:
+    def _alike(job: KeptJob, request: dict[str, Any]) -> bool:
         ended = job.read(ENDED)
         same = ("verb", "request")
-        return bool(ended and ended["state"] == "done" and all(job.read(REQUEST)[key] == asked[key] for key in same))
+        return bool(ended and ended["state"] == "done" and all(job.read(REQUEST)[key] == request[key] for key in same))
 
 
 def _error(job: KeptJob, code: int) -> dict[str, Any]:

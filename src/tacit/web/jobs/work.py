@@ -75,18 +75,18 @@ def work(place: Path, wording: Wording) -> int:
     whole: the page first, then the result.
     """
     job = KeptJob(place)
-    asked = job.read(REQUEST)
-    verb = verbs()[asked["verb"]]
+    job_request = job.read(REQUEST)
+    verb = verbs()[job_request["verb"]]
     with job.held(), fenced(Path.cwd()):
         progress = ProgressNotes(job)
         progress("starting", None)
-        said = verb.read(asked["request"])
-        about = said[verb.subject]
+        request = verb.read(job_request["request"])
+        about = request[verb.subject]
         unpacking = place / "unpacked"
         if verb.subject == "release" and about.suffix.lower() == ".zip":
-            said[verb.subject] = unpacked(about, unpacking)
+            request[verb.subject] = unpacked(about, unpacking)
         try:
-            result = verb.answered(said, progress)
+            result = verb.answered(request, progress)
         finally:
             shutil.rmtree(unpacking, ignore_errors=True)
         progress("writing the answer", None)

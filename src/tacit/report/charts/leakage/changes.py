@@ -23,18 +23,18 @@ def draw(chart: Changes, wording: Wording, width: float) -> Markup:
 def _strip(change: Change, limit: float | None, width: float) -> Markup:
     """Before and after on one line from 0 to 1, an arrow between them."""
     across = PixelScale(0.0, 1.0, 12, width - 12)
-    told = f"{change.name}: from {part(change.before)} to {part(change.after)}"
+    words = f"{change.name}: from {part(change.before)} to {part(change.after)}"
     parts = [line(across.start, 30, across.end, 30, class_="grid")]
     for tick in (0.0, 0.5, 1.0):
         parts.append(line(across(tick), 27, across(tick), 33, class_="axis"))
         parts.append(text(setting(tick), across(tick), 48, text_anchor="middle", class_="tick"))
     if limit is not None:
         parts.append(line(across(limit), 20, across(limit), 38, class_="mark line"))
-    parts.append(_arrow(change, 30, across, told))
-    return svg.drawing(width, 52, told, *parts, class_="chart strip")
+    parts.append(_arrow(change, 30, across, words))
+    return svg.drawing(width, 52, words, *parts, class_="chart strip")
 
 
-def _arrow(change: Change, y: float, across: PixelScale, told: str) -> Markup:
+def _arrow(change: Change, y: float, across: PixelScale, words: str) -> Markup:
     before, after = across(change.before), across(change.after)
     first, last = part(change.before), part(change.after)
     tone = "stays" if first == last else "falls" if change.after < change.before else "rises"
@@ -43,7 +43,7 @@ def _arrow(change: Change, y: float, across: PixelScale, told: str) -> Markup:
     labels = [(f"{first} → {last}", (before + after) / 2)] if near else [(first, before), (last, after)]
     if tone == "stays":
         labels = [(f"{first}, as before", before)]
-    parts = [hover(told), line(before, y, after, y, class_=f"change {tone}")]
+    parts = [hover(words), line(before, y, after, y, class_=f"change {tone}")]
     parts.append(element("circle", cx=before, cy=y, r=4.5, class_="was"))
     parts.append(element("circle", cx=after, cy=y, r=5.5, class_=f"becomes {tone}"))
     for label, x in labels:
@@ -71,5 +71,5 @@ def _rows(rows: Sequence[Change], limit: float | None, width: float) -> Markup:
         y = plot.top + 46 * k + 30
         parts.append(element("text", hover(row.name), svg.fitted(row.name, gutter - 14), x=2.0, y=y + 4, class_="name"))
         parts.append(_arrow(row, y, across, f"{row.name}: from {part(row.before)} to {part(row.after)}"))
-    told = "; ".join(f"{shorten(row.name, 40)} from {part(row.before)} to {part(row.after)}" for row in rows)
-    return svg.drawing(width, plot.height, f"Leakage before and after. {told}", *parts)
+    words = "; ".join(f"{shorten(row.name, 40)} from {part(row.before)} to {part(row.after)}" for row in rows)
+    return svg.drawing(width, plot.height, f"Leakage before and after. {words}", *parts)

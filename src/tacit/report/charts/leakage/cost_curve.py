@@ -49,8 +49,8 @@ def draw(chart: CostCurve, wording: Wording, width: float) -> Markup:
         for value in (rung.leakage, rung.precision, rung.recall):
             room.keep(x - 5, x + 5, up(value) - 5, up(value) + 5)
     parts += _rung_names(shown, plot, spots, room)
-    told = "; ".join(f"{shorten(r.name, 40)} costs {setting(r.cost)} and learns {part(r.leakage)}" for r in shown)
-    return svg.drawing(width, plot.height, f"Leakage against cost. {told}", *parts)
+    words = "; ".join(f"{shorten(r.name, 40)} costs {setting(r.cost)} and learns {part(r.leakage)}" for r in shown)
+    return svg.drawing(width, plot.height, f"Leakage against cost. {words}", *parts)
 
 
 def _frontier(
@@ -73,8 +73,8 @@ def _rung_dots(rung: CostPoint, x: float, up: PixelScale) -> Markup:
         ("point third", "recall", rung.recall, 3.5),
         ("point", "leakage", rung.leakage, 5.5),
     ):
-        told = f"{rung.name}: {word} {part(value)} for a cost of {setting(rung.cost)}"
-        parts.append(svg.dot(x, up(value), radius, told, class_=class_))
+        words = f"{rung.name}: {word} {part(value)} for a cost of {setting(rung.cost)}"
+        parts.append(svg.dot(x, up(value), radius, words, class_=class_))
     return element("g", *parts)
 
 

@@ -39,8 +39,8 @@ def draw(chart: MergeGraph, wording: Wording, width: float) -> Markup:
         parts.append(_wire(wire, x, ends[k], gutter - 14, k % _COLOURS))
     parts += [rectangle(gutter - 18, y - 8, 6, 16, hover(name), rx=3.0, class_="node") for name, y in rows.items()]
     parts += _wire_labels(drawn, places, rows, width)
-    told = "; ".join(f"{listed(wire.records)} agree on {listed(wire.labels)}" for wire in drawn)
-    return svg.drawing(width, height, f"How the records came together. {told}", *parts)
+    words = "; ".join(f"{listed(wire.records)} agree on {listed(wire.labels)}" for wire in drawn)
+    return svg.drawing(width, height, f"How the records came together. {words}", *parts)
 
 
 def _boxes(groups: Mapping[str, Sequence[str]], gutter: float) -> tuple[Markup, dict[str, float], float]:
@@ -68,16 +68,17 @@ def _within(record: str, source: str) -> str:
 def _lanes(drawn: Sequence[Wire], rows: Mapping[str, float]) -> list[int]:
     """The lane of each wire: short ones near the records, and no two that meet in the same lane."""
     spans = [(min(rows[r] for r in wire.records), max(rows[r] for r in wire.records)) for wire in drawn]
-    taken: list[list[tuple[float, float]]] = []
+    spans_of_lane: list[list[tuple[float, float]]] = []
     lanes = [0] * len(drawn)
     for k in sorted(range(len(drawn)), key=lambda k: spans[k][1] - spans[k][0]):
         low, high = spans[k]
         lane = next(
-            (n for n, others in enumerate(taken) if all(high < start or end < low for start, end in others)), len(taken)
+            (n for n, others in enumerate(spans_of_lane) if all(high < start or end < low for start, end in others)),
+            len(spans_of_lane),
         )
-        if lane == len(taken):
-            taken.append([])
-        taken[lane].append((low, high))
+        if lane == len(spans_of_lane):
+            spans_of_lane.append([])
+        spans_of_lane[lane].append((low, high))
         lanes[k] = lane
     return lanes
 
@@ -118,8 +119,8 @@ def _wire_labels(
         middle = (heights[0] + heights[-1]) / 2
         near = sorted(_between(heights[0], heights[-1], rows), key=lambda y: abs(y - middle))
         y = next((y for y in near if room.take(x, y + 4, shown)), middle)
-        told = hover(f"{listed(wire.records)} agree on {shorten(whole, 80)}")
-        parts.append(element("text", told, shown, x=x, y=y + 4, class_=f"wire-label wire{k % _COLOURS}"))
+        words = hover(f"{listed(wire.records)} agree on {shorten(whole, 80)}")
+        parts.append(element("text", words, shown, x=x, y=y + 4, class_=f"wire-label wire{k % _COLOURS}"))
     return parts
 
 

@@ -21,8 +21,8 @@ def draw(chart: Panels, wording: Wording, width: float) -> Markup:
     for k, rung in enumerate(rungs):
         plot = Plot(width, panel * (k + 1) + 22, left=52, right=20, top=panel * k + 46)
         parts.append(_panel(rung, plot, peak, limit, last=k == len(rungs) - 1))
-    told = "; ".join(f"{shorten(r.name, 40)}: median {part(r.median)}" for r in rungs)
-    return svg.drawing(width, panel * len(rungs) + 22, f"Persons by leakage. {told}", *parts)
+    words = "; ".join(f"{shorten(r.name, 40)}: median {part(r.median)}" for r in rungs)
+    return svg.drawing(width, panel * len(rungs) + 22, f"Persons by leakage. {words}", *parts)
 
 
 def _panel(rung: Panel, plot: Plot, peak: float, limit: float | None, *, last: bool) -> Markup:
@@ -31,14 +31,14 @@ def _panel(rung: Panel, plot: Plot, peak: float, limit: float | None, *, last: b
     name = svg.fitted(rung.name, plot.width - 150)
     parts = [text(name, 2, plot.top - 28, class_="value")]
     parts.append(svg.vertical_axis(plot, up, "Share of persons", show=percent, lift=-4))
-    for k, found in enumerate(rung.bins):
-        x, y = across(k / bins), up(found / persons)
-        told = (
-            f"{rung.name}: {count(found)} persons ({share(found / persons)}) have a leakage from "
+    for k, in_bin in enumerate(rung.bins):
+        x, y = across(k / bins), up(in_bin / persons)
+        words = (
+            f"{rung.name}: {count(in_bin)} persons ({share(in_bin / persons)}) have a leakage from "
             f"{setting(k / bins)} to {setting((k + 1) / bins)}"
         )
         wide = across((k + 1) / bins) - x - 1
-        parts.append(rectangle(x + 0.5, y, wide, plot.floor - y, hover(told), class_="bar"))
+        parts.append(rectangle(x + 0.5, y, wide, plot.floor - y, hover(words), class_="bar"))
     if rung.median is not None:
         x = across(rung.median)
         parts.append(line(x, plot.top, x, plot.floor, class_="null-mark line"))

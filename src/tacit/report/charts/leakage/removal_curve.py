@@ -33,8 +33,8 @@ def draw(chart: RemovalCurve, wording: Wording, width: float) -> Markup:
         for (x, y), step, value in zip(places[1:], steps, values, strict=True):
             parts.append(svg.dot(x, y, 4.0, f"after {step.source}: {word} {part(value)}", class_=point))
     parts.append(svg.dot(across(0), up(before), 5.0, f"now: {part(before)}", class_="was"))
-    told = "; ".join(f"{shorten(s.source, 40)}: {part(s.if_removed)}, expected {part(s.expected)}" for s in steps)
-    return svg.drawing(width, plot.height, f"Leakage now {part(before)}, and after removing {told}", *parts)
+    words = "; ".join(f"{shorten(s.source, 40)}: {part(s.if_removed)}, expected {part(s.expected)}" for s in steps)
+    return svg.drawing(width, plot.height, f"Leakage now {part(before)}, and after removing {words}", *parts)
 
 
 def _steps(plot: Plot, across: PixelScale, steps: Sequence[RemovalStage]) -> Markup:
