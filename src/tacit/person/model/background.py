@@ -132,8 +132,8 @@ def shared_weights(
 
 
 def _codes(values: Sequence[Hashable]) -> Places:
-    seen: dict[Hashable, int] = {}
-    return np.array([seen.setdefault(value, len(seen)) for value in values], dtype=np.intp)
+    number_of: dict[Hashable, int] = {}
+    return np.array([number_of.setdefault(value, len(number_of)) for value in values], dtype=np.intp)
 
 
 def _joint_entropy(one: Places, two: Places) -> float:

@@ -135,7 +135,9 @@ class Comparer:
         """The comparison if labels have only weights, so a value is true or wrong; None if one may cover the truth."""
         labels, facts = self._labels, self._reference.places
         hits = [facts.get((label, value), -1) for label, value, _ in record.attributes]
-        if any(fact < 0 and is_suppressed(held[1]) for held, fact in zip(record.attributes, hits, strict=True)):
+        if any(
+            fact < 0 and is_suppressed(attribute[1]) for attribute, fact in zip(record.attributes, hits, strict=True)
+        ):
             return None
         hit = np.array(hits, dtype=np.intp)
         weight = np.array([labels[attribute[0]].weight for attribute in record.attributes], dtype=np.float64)
@@ -159,7 +161,10 @@ class Comparer:
             if beside is None:
                 beside = self._beside[attribute.label] = _Facts(attribute.label, self._labels[attribute.label], [])
             verdicts.append(beside.look(attribute.value))
-        labels, confidence = [held.label for held in record.attributes], [held.confidence for held in record.attributes]
+        labels, confidence = (
+            [attribute.label for attribute in record.attributes],
+            [attribute.confidence for attribute in record.attributes],
+        )
         # A lone star hits the fact but says nothing about it.
         missing = _missing(self._facts, (verdict.hit for verdict in verdicts if verdict.share > 0))
         return judged(labels, confidence, verdicts, self._labels, self.reference_weight, missing)

@@ -43,10 +43,10 @@ def contributions(record: Record, reference: Reference, labels: Labels | None = 
     compared = compare(record, reference, as_labels(None, labels))
     slope = slopes(compared, beta=beta)
     result = compared.confidence * slope
-    for places, held in _scaled(compared, record):
+    for places, unscaled in _scaled(compared, record):
         own = slope[places]
         # Without one value, the other values of the label are scaled differently.
-        rest = (math.fsum(held * own) - held * own) / np.maximum(1.0, math.fsum(held) - held)
+        rest = (math.fsum(unscaled * own) - unscaled * own) / np.maximum(1.0, math.fsum(unscaled) - unscaled)
         result[places] = math.fsum(compared.confidence[places] * own) - rest
     return result
 
@@ -61,8 +61,8 @@ def gradient(record: Record, reference: Reference, labels: Labels | None = None,
     check_beta(beta)
     compared = compare(record, reference, as_labels(None, labels))
     slope = slopes(compared, beta=beta)
-    for places, held in _scaled(compared, record):
-        slope[places] = (slope[places] - compared.confidence[places] @ slope[places]) / math.fsum(held)
+    for places, unscaled in _scaled(compared, record):
+        slope[places] = (slope[places] - compared.confidence[places] @ slope[places]) / math.fsum(unscaled)
     return slope * compared.share
 
 
@@ -70,9 +70,9 @@ def _scaled(compared: ComparedRecord, record: Record) -> Iterator[tuple[list[int
     """Places of exclusive values whose confidences had to be scaled, and the confidences before scaling."""
     for block in (block for unit in compared.units for block in unit.blocks if block.exclusive):
         places = list(block.places)
-        held = compared.share[places] * np.array([record.attributes[place].confidence for place in places])
-        if math.fsum(held) > 1:
-            yield places, held
+        unscaled = compared.share[places] * np.array([record.attributes[place].confidence for place in places])
+        if math.fsum(unscaled) > 1:
+            yield places, unscaled
 
 
 def slopes(compared: ComparedRecord, *, beta: float = 1.0) -> Vector:

@@ -168,38 +168,38 @@ def usual(name: str) -> str | None:
     >>> usual("Téléphone portable"), usual("Fecha nac."), usual("profile.displayName"), usual("residence_zip")
     ('phone', 'dob', 'name', 'zip')
     """
-    said = [_SHORT.get(word, word) for word in re.findall(r"[a-z]+|[0-9]+", column_name(name))]
-    if (found := _called("_".join(said)) or _called(column_name(name))) is not None:
-        return found
-    found = _beside(said)
-    if found is None and "." in name.strip(". "):
+    words = [_SHORT.get(word, word) for word in re.findall(r"[a-z]+|[0-9]+", column_name(name))]
+    if (kind := _called("_".join(words)) or _called(column_name(name))) is not None:
+        return kind
+    kind = _beside(words)
+    if kind is None and "." in name.strip(". "):
         inner = name.strip(". ").rpartition(".")[2]
         last = usual(inner)
         # A nested "name" may be a shop's or a product's; a display name is a person's.
         return last if last in _OF_PEOPLE or (last == "name" and column_name(inner) != "name") else None
-    return found
+    return kind
 
 
-def _beside(said: list[str]) -> str | None:
+def _beside(words: list[str]) -> str | None:
     """The usual name without qualifiers; None if what is left says nothing."""
-    while len(said) > 1 and said[0] in _WHOSE:
-        said = said[1:]
-    while len(said) > 1 and said[-1] in _WHICH:
-        said = said[:-1]
+    while len(words) > 1 and words[0] in _WHOSE:
+        words = words[1:]
+    while len(words) > 1 and words[-1] in _WHICH:
+        words = words[:-1]
     only = None
-    if len(said) > 1 and (said[-1] == "number" or said[-1].isdecimal()):
+    if len(words) > 1 and (words[-1] == "number" or words[-1].isdecimal()):
         # The second line of an address is not an address, and the four digits after a ZIP code are not a postcode.
-        only = ("phone", "code", "zip") if said[-1] == "number" else ("phone", "email")
-        said = said[:-1]
-    left = "_".join(said)
-    found = None if left in _SAYS_LITTLE else _called(left)
-    return found if found is None or only is None or KINDS[found][0].form in only else None
+        only = ("phone", "code", "zip") if words[-1] == "number" else ("phone", "email")
+        words = words[:-1]
+    left = "_".join(words)
+    kind = None if left in _SAYS_LITTLE else _called(left)
+    return kind if kind is None or only is None or KINDS[kind][0].form in only else None
 
 
-def _called(said: str) -> str | None:
+def _called(name: str) -> str | None:
     # A column of lists has a plural name.
     names = _usual_names()
-    forms = (said, said.removesuffix("s"), said.removesuffix("es"))
+    forms = (name, name.removesuffix("s"), name.removesuffix("es"))
     return next((names[form] for form in forms if form in names), None)
 
 
@@ -267,8 +267,8 @@ def _usual_names() -> dict[str, str]:
 
 def kind_of(label: str) -> ValueKind | None:
     """The kind of a label's values, by its name."""
-    found = usual(label)
-    return None if found is None else KINDS[found][0]
+    name = usual(label)
+    return None if name is None else KINDS[name][0]
 
 
 def is_name(label: str) -> bool:
@@ -294,25 +294,26 @@ def recognised(columns: Iterable[str], labels: Collection[str]) -> Recognised:
     there = list(columns)
     # Of two labels of one kind, such as email and work_email, the one named after the kind gets the column.
     called = {
-        found: label for label in sorted(labels, key=lambda label: (label in KINDS, label)) if (found := usual(label))
+        kind: label for label in sorted(labels, key=lambda label: (label in KINDS, label)) if (kind := usual(label))
     }
-    held = {
-        found: column for column in reversed(there) if column not in labels and (found := usual(column)) is not None
+    column_of = {
+        kind: column for column in reversed(there) if column not in labels and (kind := usual(column)) is not None
     }
     joined: dict[str, tuple[str, ...]] = {}
     for whole, ways in PARTS.items():
         label = called.get(whole)
-        if label is None or label in there or (whole in held and whole not in ways[0]):
+        if label is None or label in there or (whole in column_of and whole not in ways[0]):
             continue
         parts = next(
-            (way for way in ways if all((part in held and part not in called) or part == whole for part in way)), ()
+            (way for way in ways if all((part in column_of and part not in called) or part == whole for part in way)),
+            (),
         )
-        if parts and all(part in held for part in parts):
-            joined[label] = tuple(held[part] for part in parts)
-    taken = {column for columns_joined in joined.values() for column in columns_joined}
+        if parts and all(part in column_of for part in parts):
+            joined[label] = tuple(column_of[part] for part in parts)
+    joined_columns = {column for columns_joined in joined.values() for column in columns_joined}
     single = {
-        column: called[found]
+        column: called[kind]
         for column in there
-        if column not in labels and column not in taken and (found := usual(column)) in called
+        if column not in labels and column not in joined_columns and (kind := usual(column)) in called
     }
     return Recognised(single, joined)

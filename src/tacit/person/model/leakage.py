@@ -119,16 +119,16 @@ def _taken_at_its_word(
     record: Record, reference: Reference, weights: Mapping[str, float] | None, labels: Labels | None
 ) -> tuple[float, float, float]:
     compared = compare(record, reference, as_labels(weights, labels))
-    held, right = world_weights(compared, np.ones(len(compared), dtype=np.bool_))
-    return held, right, compared.reference_weight
+    record_weight, right = world_weights(compared, np.ones(len(compared), dtype=np.bool_))
+    return record_weight, right, compared.reference_weight
 
 
 def correctness(
     record: Record, reference: Reference, weights: Mapping[str, float] | None = None, *, labels: Labels | None = None
 ) -> float:
     """Precision of the record taken at its word, all confidences 1: the share of it that is right; 0 if it is empty."""
-    held, right, _ = _taken_at_its_word(record, reference, weights, labels)
-    return right / held if held > 0 else 0.0
+    record_weight, right, _ = _taken_at_its_word(record, reference, weights, labels)
+    return right / record_weight if record_weight > 0 else 0.0
 
 
 def completeness(
@@ -149,8 +149,8 @@ def f_beta(
 ) -> float:
     """F-measure of the record taken at its word: recall counts ``beta`` times as much as precision."""
     check_beta(beta)
-    held, right, reference_weight = _taken_at_its_word(record, reference, weights, labels)
-    return f_measure(held, right, reference_weight, beta=beta)
+    record_weight, right, reference_weight = _taken_at_its_word(record, reference, weights, labels)
+    return f_measure(record_weight, right, reference_weight, beta=beta)
 
 
 def check_beta(beta: float) -> None:
@@ -178,8 +178,8 @@ def leakage_of(compared: ComparedRecord, *, beta: float = 1.0) -> float:
     """
     base = beta * beta * compared.reference_weight
     if compared.certain:
-        held, right = world_weights(compared, compared.confidence == 1)
-        return f_measure(held, right, compared.reference_weight, beta=beta)
+        record_weight, right = world_weights(compared, compared.confidence == 1)
+        return f_measure(record_weight, right, compared.reference_weight, beta=beta)
     least, most = weight_range(compared, base)
     if not 0 < least < np.inf:
         return 0.0  # no world has credit and weight

@@ -43,13 +43,13 @@ def as_text(value: Any, *, where: str) -> str:
     return str(value)
 
 
-def _attributes(given: Iterable[Any], *, what: str, confident: bool) -> tuple[Attribute, ...]:
+def _attributes(items: Iterable[Any], *, what: str, confident: bool) -> tuple[Attribute, ...]:
     attributes: dict[Fact, Attribute] = {}
     wanted = "(label, value, confidence)" if confident else "(label, value)"
-    if isinstance(given, str | Mapping):
-        kind = "text" if isinstance(given, str) else "a mapping"
+    if isinstance(items, str | Mapping):
+        kind = "text" if isinstance(items, str) else "a mapping"
         raise ArgumentError(f"the {what} is {kind}: give a list of {wanted}; a label may have several values")
-    for place, item in enumerate(given, start=1):
+    for place, item in enumerate(items, start=1):
         where = f"attribute {place} of the {what}"
         if isinstance(item, str):
             raise ArgumentError(f"{where} is text: give {wanted}")

@@ -195,7 +195,7 @@ def others(transforms: list[Transform], u: Vector) -> list[Transform]:
 
 def world_weights(compared: ComparedRecord, present: Mask) -> tuple[float, float]:
     """Weight of what is held and of what is right, in the world where these attributes are present."""
-    held, right = (
+    weights, right = (
         [float(compared.weight[present].sum())],
         [float(compared.credit[compared.alone][present[compared.alone]].sum())],
     )
@@ -207,14 +207,14 @@ def world_weights(compared: ComparedRecord, present: Mask) -> tuple[float, float
             wrong |= fact < 0
             if fact >= 0:
                 best[fact] = max(best.get(fact, 0.0), float(compared.credit[place]))
-        held.append(unit.shared * (bool(best) + wrong))
+        weights.append(unit.shared * (bool(best) + wrong))
         right.append(math.fsum(best.values()) + unit.shared * bool(best))
-    return math.fsum(held), math.fsum(right)
+    return math.fsum(weights), math.fsum(right)
 
 
-def f_measure(held: float, right: float, reference_weight: float, *, beta: float = 1.0) -> float:
+def f_measure(record_weight: float, right: float, reference_weight: float, *, beta: float = 1.0) -> float:
     """F-measure of one world, from the weights of what is held, of the part that is right, and of the reference."""
-    total = held + beta * beta * reference_weight
+    total = record_weight + beta * beta * reference_weight
     return (1 + beta * beta) * right / total if right > 0 else 0.0
 
 

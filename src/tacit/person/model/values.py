@@ -127,8 +127,8 @@ def exp_abs(scale: float | str) -> Similarity:
     except ValueError:
         width = math.nan
     if not (width > 0 and math.isfinite(width)):
-        said = repr(scale) if isinstance(scale, str | int | float) else "no number"
-        raise ArgumentError(f"the scale of exp_abs is {said}: give a positive number, or days as '365d'")
+        shown = repr(scale) if isinstance(scale, str | int | float) else "no number"
+        raise ArgumentError(f"the scale of exp_abs is {shown}: give a positive number, or days as '365d'")
 
     def credit(held: str, true: str) -> float:
         measured = _day_number if days else _number
@@ -164,5 +164,5 @@ def similarity(wanted: str | Mapping[str, Any]) -> Similarity:
         return exp_abs(wanted["exp_abs"])
     names = ", ".join(_SIMILARITIES)
     # Anything but a word was meant for another place, and may be a person's value.
-    said = f" {wanted!r}" if isinstance(wanted, str) else " of this form"
-    raise ArgumentError(f"no similarity{said}: choose {names}, or exp_abs with a scale such as {{exp_abs: 10}}")
+    shown = f" {wanted!r}" if isinstance(wanted, str) else " of this form"
+    raise ArgumentError(f"no similarity{shown}: choose {names}, or exp_abs with a scale such as {{exp_abs: 10}}")

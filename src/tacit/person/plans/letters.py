@@ -70,8 +70,8 @@ def known_by(records: Iterable[Record], reference: Reference, labels: Labels) ->
     ----------
     A value that no record holds is not given away by asking for its erasure.
     """
-    held = {(label, labels[label].meant(value)) for record in records for label, value, _ in record}
-    true = [fact for fact in reference if (fact[0], labels[fact[0]].meant(fact[1])) in held]
+    facts = {(label, labels[label].meant(value)) for record in records for label, value, _ in record}
+    true = [fact for fact in reference if (fact[0], labels[fact[0]].meant(fact[1])) in facts]
     name = next((value for label, value in true if usual(label) == "name"), None)
     contacts = (fact for kind in _CONTACTS for fact in true if usual(fact[0]) == kind)
     return name, next(contacts, None)
@@ -82,14 +82,14 @@ def letter(terms: LetterTerms) -> str:
     name = "[your name]" if terms.name is None else _line(terms.name)
     ways = [] if terms.name is None else [f"under the name {name}"]
     ways += [] if terms.contact is None else [f"by the {terms.contact[0]} {_line(terms.contact[1])}"]
-    found = " and ".join(ways) or "by [what they know you by, and no more]"
+    where = " and ".join(ways) or "by [what they know you by, and no more]"
     to = [f"{terms.source} [and its address: its privacy notice names one]"]
     if terms.services:
         to = [f"[each of these, in a letter of its own] {', '.join(terms.services)}"]
     parts: Sequence[str] = (
         "# Request for erasure of personal data",
         f"To: {to[0]}\n\nDate: [date]",
-        f"You hold personal data about me. You can find it {found}.",
+        f"You hold personal data about me. You can find it {where}.",
         *(text.strip() for text in _TEXTS[terms.law]),
         f"Yours faithfully\n\n{name}",
     )

@@ -91,8 +91,8 @@ def incremental_leakage(
     >>> round(incremental_leakage(shop, alice, joins, other_card), 6)  # 5/36
     0.138889
     """
-    held = WhatIf.over(records, reference, adversary, labels)
-    return held.with_record(release) - held.leakage
+    what_if = WhatIf.over(records, reference, adversary, labels)
+    return what_if.with_record(release) - what_if.leakage
 
 
 def best_release(
@@ -131,17 +131,19 @@ def best_release(
             raise ArgumentError(f"release {place} is one record: give a list of the records that would do for it")
         if not slot:
             raise ArgumentError(f"release {place} has no option: give at least one record for it")
-    held = WhatIf.over(records, reference, adversary, labels)
-    held.expect(record for slot in slots for record in slot)
-    before = held.leakage
+    what_if = WhatIf.over(records, reference, adversary, labels)
+    what_if.expect(record for slot in slots for record in slot)
+    before = what_if.leakage
     plans = math.prod(len(slot) for slot in slots)
     tried = _Tried(slots)
     if plans <= limit:
-        tried.see(_all_plans(held, slots))
+        tried.see(_all_plans(what_if, slots))
     else:
-        tried.see([_greedy(held, slots)])
-        _swap(held, slots, tried)
-    alone = [(place, option, held.with_record(r)) for place, slot in enumerate(slots) for option, r in enumerate(slot)]
+        tried.see([_greedy(what_if, slots)])
+        _swap(what_if, slots, tried)
+    alone = [
+        (place, option, what_if.with_record(r)) for place, slot in enumerate(slots) for option, r in enumerate(slot)
+    ]
     return BestRelease(
         choices=tried.choices,
         before=before,
@@ -168,14 +170,14 @@ def dip(
     The adversary's steps change the query too, and the query is merged with the rest by the adversary's policy. A
     `WhatIf` brings its own adversary and labels, and its reference unless another is passed.
     """
-    held = WhatIf.over(records, None, adversary, labels)
-    cluster = held.dip(query)
-    person = reference if reference is not None else held.reference
+    what_if = WhatIf.over(records, None, adversary, labels)
+    cluster = what_if.dip(query)
+    person = reference if reference is not None else what_if.reference
     return DipResult(
         record=cluster.record,
-        members=tuple(member for member in cluster.members if member < len(held)),
+        members=tuple(member for member in cluster.members if member < len(what_if)),
         links=cluster.links,
-        leakage=None if person is None else record_leakage(cluster.record, person, labels=held.labels),
+        leakage=None if person is None else record_leakage(cluster.record, person, labels=what_if.labels),
     )
 
 
@@ -201,37 +203,37 @@ class _Tried:
                 self.least = min(self.least, after)
 
 
-def _all_plans(held: WhatIf, slots: Slots) -> Iterator[_Plan]:
+def _all_plans(what_if: WhatIf, slots: Slots) -> Iterator[_Plan]:
     """Every plan in order with its leakage, depth first, so that what two plans have in common is resolved once."""
     if not slots:
-        yield (), held.leakage
+        yield (), what_if.leakage
         return
     for option, record in enumerate(slots[0]):
-        with held.adding([record]):
-            for choices, after in _all_plans(held, slots[1:]):
+        with what_if.adding([record]):
+            for choices, after in _all_plans(what_if, slots[1:]):
                 yield (option, *choices), after
 
 
-def _greedy(held: WhatIf, slots: Slots) -> _Plan:
+def _greedy(what_if: WhatIf, slots: Slots) -> _Plan:
     choices: list[int] = []
-    least = held.leakage
+    least = what_if.leakage
     with ExitStack() as chosen:
         for slot in slots:
-            values = list(map(held.with_record, slot))
+            values = list(map(what_if.with_record, slot))
             least = min(values)
             choices.append(next(option for option, value in enumerate(values) if value <= least + _SAME))
-            chosen.enter_context(held.adding([slot[choices[-1]]]))
+            chosen.enter_context(what_if.adding([slot[choices[-1]]]))
     return tuple(choices), least
 
 
-def _swap(held: WhatIf, slots: Slots, tried: _Tried) -> None:
+def _swap(what_if: WhatIf, slots: Slots, tried: _Tried) -> None:
     """Change the options of any two slots together while that helps."""
     before: tuple[int, ...] | None = None
     while before != tried.choices:
         before = tried.choices
         for pair in itertools.combinations(range(len(slots)), min(2, len(slots))):
             choices = tried.choices
-            with held.adding(slot[choices[place]] for place, slot in enumerate(slots) if place not in pair):
-                for options, after in _all_plans(held, [slots[place] for place in pair]):
+            with what_if.adding(slot[choices[place]] for place, slot in enumerate(slots) if place not in pair):
+                for options, after in _all_plans(what_if, [slots[place] for place in pair]):
                     changed = dict(zip(pair, options, strict=True))
                     tried.see([(tuple(changed.get(place, choice) for place, choice in enumerate(choices)), after)])

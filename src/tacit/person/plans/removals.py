@@ -135,40 +135,40 @@ def plan_removals(
         raise ArgumentError(f"the budget is {budget:g}: it is 0 or more")
     if at_most is not None and at_most < 0:
         raise ArgumentError(f"at most {at_most} requests: it is 0 or more")
-    held = WhatIf.over(records, reference, adversary, labels)
+    what_if = WhatIf.over(records, reference, adversary, labels)
     holders: dict[str, list[int]] = {}
-    for place, record in enumerate(held.records):
+    for place, record in enumerate(what_if.records):
         if record.source:
             holders.setdefault(record.source, []).append(place)
     offered = {name: Offer() for name in holders} if offers is None else offers
     for name, offer in offered.items():
         if not isinstance(offer, Offer):
             raise ArgumentError(f"the offer of '{name}' is no Offer: give Offer(cost=1, success=0.5)")
-    table = _Requests(held, holders, offered, math.inf if budget is None else budget, at_most)
+    table = _Requests(what_if, holders, offered, math.inf if budget is None else budget, at_most)
     best = table.best(table.plans) if table.exact else _grown(table)
     requests: list[RemovalRequest] = []
-    asked = _Set()
+    so_far = _Set()
     for place in _order(table, best):
-        asked |= {place}
+        so_far |= {place}
         name, offer = table.names[place], table.offers[place]
-        leakages = table.expected(asked), table.leakage(asked)
+        leakages = table.expected(so_far), table.leakage(so_far)
         requests.append(RemovalRequest(name, len(holders[name]), offer.cost, offer.success, *leakages))
     return RemovalPlan(
         requests=tuple(requests),
-        before=held.leakage,
+        before=what_if.leakage,
         expected=table.expected(best),
         if_removed=table.leakage(best),
         cost=table.cost(best),
         searched="exact" if table.exact else "heuristic",
         expectation="approximate" if table.approximate(best) else "exact",
-        sources=_contributions(held, holders),
+        sources=_contributions(what_if, holders),
     )
 
 
-def _contributions(held: WhatIf, holders: Mapping[str, Sequence[int]]) -> tuple[SourceContribution, ...]:
+def _contributions(what_if: WhatIf, holders: Mapping[str, Sequence[int]]) -> tuple[SourceContribution, ...]:
     """Leave one source out: what the leakage would be without each, the largest contribution first."""
-    before = held.leakage
-    without = {name: held.without(members) for name, members in holders.items()}
+    before = what_if.leakage
+    without = {name: what_if.without(members) for name, members in holders.items()}
     sources = (SourceContribution(name, len(holders[name]), after, before - after) for name, after in without.items())
     return tuple(sorted(sources, key=lambda source: -source.contribution))
 
@@ -178,13 +178,13 @@ class _Requests:
 
     def __init__(
         self,
-        held: WhatIf,
+        what_if: WhatIf,
         holders: Mapping[str, Sequence[int]],
         offers: Mapping[str, Offer],
         budget: float,
         at_most: int | None,
     ) -> None:
-        self._held, self._budget = held, budget
+        self._held, self._budget = what_if, budget
         self.names = [name for name in offers if name in holders]
         self._members = [holders[name] for name in self.names]
         self.offers = [offers[name] for name in self.names]
@@ -237,19 +237,19 @@ class _Requests:
             self._expected[uncertain, certain] = math.fsum(map(self.leakage, cases)) / len(cases)
         return self._expected[uncertain, certain]
 
-    def _after(self, asked: _Set, removed: _Set) -> float:
-        """The expected leakage if the ``asked`` are still to answer and the ``removed`` have removed their records.
+    def _after(self, pending: _Set, removed: _Set) -> float:
+        """The expected leakage if the ``pending`` are still to answer and the ``removed`` have removed their records.
 
         Answers are considered in the same order for every plan, so that plans share most of the cases.
         """
-        if not asked:
+        if not pending:
             return self.leakage(removed)
-        if (asked, removed) not in self._expected:
-            last = max(asked)
-            complies, refuses = (self._after(asked - {last}, gone) for gone in (removed | {last}, removed))
+        if (pending, removed) not in self._expected:
+            last = max(pending)
+            complies, refuses = (self._after(pending - {last}, gone) for gone in (removed | {last}, removed))
             success = self.offers[last].success
-            self._expected[asked, removed] = success * complies + (1 - success) * refuses
-        return self._expected[asked, removed]
+            self._expected[pending, removed] = success * complies + (1 - success) * refuses
+        return self._expected[pending, removed]
 
     @cached_property
     def _points(self) -> list[list[float]]:
@@ -300,8 +300,8 @@ def _order(table: _Requests, plan: _Set) -> list[int]:
     """The requests of a plan, each the one that then lowers the expected leakage most per cost."""
     order: list[int] = []
     while left := sorted(plan.difference(order)):
-        asked = _Set(order)
+        so_far = _Set(order)
         # Among equals, first the one without which the rest of the plan would leave most.
-        worth = {p: (table.worth(asked, p, per_cost=True), table.leakage(plan - {p})) for p in left}
+        worth = {p: (table.worth(so_far, p, per_cost=True), table.leakage(plan - {p})) for p in left}
         order.append(max(left, key=worth.__getitem__))
     return order

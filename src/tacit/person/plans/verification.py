@@ -165,8 +165,8 @@ class _Belief:
     are rows of one array.
     """
 
-    def __init__(self, held: Record | Sequence[Record], labels: Labels | None) -> None:
-        self._records = (held,) if isinstance(held, Record) else tuple(held)
+    def __init__(self, records: Record | Sequence[Record], labels: Labels | None) -> None:
+        self._records = (records,) if isinstance(records, Record) else tuple(records)
         described = as_labels(None, labels)
         places: dict[Fact, int] = {}
         # By member and place, the fact of the composite that an attribute of a base record is a copy of.

@@ -29,9 +29,9 @@ def postcode(value: str, *, country: str | None = None) -> str:
     >>> postcode("02138-1234"), postcode("sw1a 1aa"), postcode("2138", country="US"), postcode("2138.0")
     ('02138', 'sw1a1aa', '02138', '2138')
     """
-    said = re.sub(r"^(\d{3,9})\.0+$", r"\1", value.strip())
-    said = re.sub(r"^(\d{5})[- ]\d{4}$", r"\1", said)
-    own = code(said)
+    text = re.sub(r"^(\d{3,9})\.0+$", r"\1", value.strip())
+    text = re.sub(r"^(\d{5})[- ]\d{4}$", r"\1", text)
+    own = code(text)
     if country is None or country.upper() not in FIVE_DIGITS or not own.isdecimal():
         return own
     return own[:5] if len(own) == 9 and country.upper() in ("US", "PR") else own.zfill(5) if len(own) in (3, 4) else own

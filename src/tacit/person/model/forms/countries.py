@@ -27,7 +27,7 @@ COUNTRY_COLUMNS: Final = frozenset(
 _ALSO: Final = {"usa": "US", "u.s.": "US", "u.s.a.": "US", "uk": "GB", "england": "GB", "scotland": "GB", "brd": "DE"}
 
 
-def country_named(said: str) -> str | None:
+def country_named(text: str) -> str | None:
     """The country that a text names, in two letters; None if it names none.
 
     Examples
@@ -35,7 +35,7 @@ def country_named(said: str) -> str | None:
     >>> country_named("Deutschland"), country_named("us"), country_named("UK"), country_named("Atlantis")
     ('DE', 'US', 'GB', None)
     """
-    return _countries().get(plain(said))
+    return _countries().get(plain(text))
 
 
 @cache

@@ -53,38 +53,38 @@ def as_day(value: str, *, day_first: bool | None = None) -> date | None:
     """
     if not 6 <= len(value) <= 60 or not any(sign.isdigit() for sign in value):
         return None
-    if found := _CHINESE.fullmatch(unicodedata.normalize("NFKC", value).strip().replace("元年", "1年")):
-        return _day(_western(found[1]), found[2], found[3])
-    said = _WEEKDAY.sub("", _TIME.sub("", plain(value).strip("'\"()[]"))).strip(" ,")
-    said = re.sub(r"(?<=\d)([./-]) +(?=\d)", r"\1", said)
-    if said.removeprefix("-").replace(".", "").isdecimal() and (whole := _in_digits(said, day_first)):
+    if match := _CHINESE.fullmatch(unicodedata.normalize("NFKC", value).strip().replace("元年", "1年")):
+        return _day(_western(match[1]), match[2], match[3])
+    text = _WEEKDAY.sub("", _TIME.sub("", plain(value).strip("'\"()[]"))).strip(" ,")
+    text = re.sub(r"(?<=\d)([./-]) +(?=\d)", r"\1", text)
+    if text.removeprefix("-").replace(".", "").isdecimal() and (whole := _in_digits(text, day_first)):
         return whole
-    if found := _YEAR_FIRST.fullmatch(said.rstrip(".")):
-        return _day(found[1], found[2], found[3])
-    if found := _ERA.fullmatch(said):
-        return _day(str(_LETTERS[found[1]] + int(found[2])), found[3], found[4])
-    if found := _NUMBERS.fullmatch(said):
-        return _ordered(found[1], found[3], found[4], True if found[2] == "." else day_first)
+    if match := _YEAR_FIRST.fullmatch(text.rstrip(".")):
+        return _day(match[1], match[2], match[3])
+    if match := _ERA.fullmatch(text):
+        return _day(str(_LETTERS[match[1]] + int(match[2])), match[3], match[4])
+    if match := _NUMBERS.fullmatch(text):
+        return _ordered(match[1], match[3], match[4], True if match[2] == "." else day_first)
     # The soft sign of Cyrillic letters; a year marked as a year (1936 г.).
-    said = re.sub(r"(?<=[a-z])'|(?<=\d)\s*(?:g|r)\.?$", "", said)
-    said = re.sub(r"(?<=\d)(?:st|nd|rd|th|er|º|o)\b|\b(?:of|de|del|den|the|le)\b", " ", said)
-    said = " ".join(said.split()).rstrip(".")
+    text = re.sub(r"(?<=[a-z])'|(?<=\d)\s*(?:g|r)\.?$", "", text)
+    text = re.sub(r"(?<=\d)(?:st|nd|rd|th|er|º|o)\b|\b(?:of|de|del|den|the|le)\b", " ", text)
+    text = " ".join(text.split()).rstrip(".")
     for form, (year, month, day) in ((_DAY_MONTH, (3, 2, 1)), (_MONTH_DAY, (3, 1, 2)), (_YEAR_NAMED, (1, 2, 3))):
-        found = form.fullmatch(said)
-        if found and (number := MONTHS.get(found[month])):
-            return _day(found[year], str(number), found[day])
+        match = form.fullmatch(text)
+        if match and (number := MONTHS.get(match[month])):
+            return _day(match[year], str(number), match[day])
     return None
 
 
-def _in_digits(said: str, day_first: bool | None) -> date | None:
+def _in_digits(text: str, day_first: bool | None) -> date | None:
     """A day in digits only: 19360421, 21041936 or seconds since 1970."""
-    if (found := _TOGETHER.fullmatch(said)) and (day := _day(found[1], found[2], found[3])):
+    if (match := _TOGETHER.fullmatch(text)) and (day := _day(match[1], match[2], match[3])):
         return day
-    if found := _DIGITS.fullmatch(said):
-        return _ordered(found[1], found[2], found[3], day_first)
+    if match := _DIGITS.fullmatch(text):
+        return _ordered(match[1], match[2], match[3], day_first)
     for form, unit in ((_SECONDS, 1), (_MILLISECONDS, 1000)):
-        if found := form.fullmatch(said):
-            day = date(1970, 1, 1) + timedelta(seconds=int(found[1]) // unit)
+        if match := form.fullmatch(text):
+            day = date(1970, 1, 1) + timedelta(seconds=int(match[1]) // unit)
             return day if day.year <= LAST_YEAR else None
     return None
 
@@ -118,12 +118,12 @@ def iso(value: str, *, day_first: bool | None = None) -> str:
     return text(value) if day is None else day.isoformat()
 
 
-def _part(held: str) -> str | None:
+def _part(text: str) -> str | None:
     """A year, or a year and a month, written as the beginning of an ISO day; None for anything else."""
-    if found := re.fullmatch(r"(\d{4})(?:[-/. ]?(0[1-9]|1[0-2]))?", held):
-        return found[1] if found[2] is None else f"{found[1]}-{found[2]}"
-    if (found := re.fullmatch(r"([a-z]+)[. ]*(\d{4})", held)) and (month := MONTHS.get(found[1])):
-        return f"{found[2]}-{month:02}"
+    if match := re.fullmatch(r"(\d{4})(?:[-/. ]?(0[1-9]|1[0-2]))?", text):
+        return match[1] if match[2] is None else f"{match[1]}-{match[2]}"
+    if (match := re.fullmatch(r"([a-z]+)[. ]*(\d{4})", text)) and (month := MONTHS.get(match[1])):
+        return f"{match[2]}-{month:02}"
     return None
 
 

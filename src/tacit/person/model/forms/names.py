@@ -59,7 +59,7 @@ def _latin(part: str) -> str:
         return plain(part)
     part = unicodedata.normalize("NFKC", part).translate(_UMLAUTS)
     together = re.sub(rf"(?<=[{_HAN}])[\s·]+(?=[{_HAN}])", "", part)
-    return re.sub(rf"[^{_HAN}]+", lambda found: f" {plain(found[0])} ", together)
+    return re.sub(rf"[^{_HAN}]+", lambda match: f" {plain(match[0])} ", together)
 
 
 _GENERATIONS: Final = {"jr": "jr", "junior": "jr", "sr": "sr", "senior": "sr", "ii": "ii", "iii": "iii", "iv": "iv"}
@@ -106,9 +106,9 @@ def names_alike(held: str, true: str) -> float:
 
 def _sounds_alike(held: str, true: str) -> float:
     """Credit of a name in Chinese characters for one in Latin letters, or in other characters that sound alike."""
-    said = (plain(each).replace(" ", "") for each in (held, true))
+    sounds = (plain(each).replace(" ", "") for each in (held, true))
     both = not (held.isascii() or true.isascii())
-    return 0.0 if len(set(said)) > 1 else 0.5 if both else 0.8
+    return 0.0 if len(set(sounds)) > 1 else 0.5 if both else 0.8
 
 
 def _given_and_last(one: list[str], other: list[str]) -> float:

@@ -26,10 +26,12 @@ def phone(value: str, *, country: str | None = None) -> str:
     """
     number, _, extension = _EXTENSION.sub("~", _as_dialled(value)).partition("~")
     number = re.sub(r"(?i)^\s*(?:tel|phone|mobile|mob|cell|fax|t|m|p)\s*[.:]\s*", "", number)
-    said = re.sub(r"^\D*00(?=[1-9])", "+", number)
-    whole = _international(said, country)
+    dialled = re.sub(r"^\D*00(?=[1-9])", "+", number)
+    whole = _international(dialled, country)
     if whole is None:
-        whole = ("+" if said.strip().startswith("+") else "") + digits(re.sub(r"^(\s*\+\d+)\s*\(0\)", r"\1", said))
+        whole = ("+" if dialled.strip().startswith("+") else "") + digits(
+            re.sub(r"^(\s*\+\d+)\s*\(0\)", r"\1", dialled)
+        )
     return f"{whole}x{digits(extension)}" if extension else whole
 
 
@@ -37,10 +39,10 @@ def _as_dialled(value: str) -> str:
     """The digits of a number that a spreadsheet read as arithmetic: 4155552671.0, 4.155552671E9."""
     if re.fullmatch(r"\s*\+?\d{6,15}\.0+\s*", value):
         return value.partition(".")[0]
-    if found := re.fullmatch(r"\s*(\d)[.,](\d{5,14})[eE]\+?(\d{1,2})\s*", value):
-        whole = found[2].rstrip("0")
+    if match := re.fullmatch(r"\s*(\d)[.,](\d{5,14})[eE]\+?(\d{1,2})\s*", value):
+        whole = match[2].rstrip("0")
         # If digits were lost, the number cannot be recovered.
-        return found[1] + whole.ljust(int(found[3]), "0") if len(whole) <= int(found[3]) <= len(whole) + 2 else value
+        return match[1] + whole.ljust(int(match[3]), "0") if len(whole) <= int(match[3]) <= len(whole) + 2 else value
     return value
 
 

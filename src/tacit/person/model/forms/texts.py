@@ -33,8 +33,8 @@ def says_nothing(value: str, *, name: bool = False) -> bool:
     """
     if name and value.strip() in NAMES:
         return False
-    said = value.strip().casefold()
-    return said in NOTHING or _BLANK.fullmatch(said) is not None
+    text = value.strip().casefold()
+    return text in NOTHING or _BLANK.fullmatch(text) is not None
 
 
 def plain(value: str) -> str:

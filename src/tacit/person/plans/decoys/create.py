@@ -71,7 +71,7 @@ class Create:
 
     def _links(self, whole: Facts) -> list[Fact]:
         counts, wanted, usable = self.rules.counts, self.rules.labels, self.allowance.usable
-        return [fact for fact, held in whole.items() if fact[0] in wanted and counts(held) and usable(fact)]
+        return [fact for fact, holding in whole.items() if fact[0] in wanted and counts(holding) and usable(fact)]
 
     def _tells(self, fact: Fact) -> float:
         """The weight of what is true in the fact: 0 for a wrong value, which makes the better link."""

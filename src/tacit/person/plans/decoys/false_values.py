@@ -30,18 +30,18 @@ def false_lanes(records: Iterable[Record], allowance: Allowance, bogus: Bogus | 
     for label in bogus if isinstance(bogus, Mapping) else ():
         if label not in allowance.allowed:
             raise ArgumentError(f"false values are given for '{label}', which may not carry any: allow it")
-    held: dict[str, set[str]] = {label: set() for label in allowance.allowed}
+    values_of: dict[str, set[str]] = {label: set() for label in allowance.allowed}
     for record in records:
         for label, value, _ in record:
-            if label in held:
-                held[label].add(labels[label].meant(value))
+            if label in values_of:
+                values_of[label].add(labels[label].meant(value))
     lanes: list[Lane] = []
     bound = {label for group in labels.correlated for label in group.labels}
     for label in allowance.allowed:
         cost = allowance.cost(label)
         most = min(_affordable(budget, cost), MOST_OF_A_LABEL)
         by_weight: dict[float, list[str]] = {}
-        for value in itertools.islice(_usable(label, allowance, bogus, held[label], most), most):
+        for value in itertools.islice(_usable(label, allowance, bogus, values_of[label], most), most):
             by_weight.setdefault(labels[label].weigh(value), []).append(value)
         free = not labels[label].single and label not in bound
         lanes += [
@@ -66,9 +66,9 @@ def _dominates(better: Lane, lane: Lane, budget: float) -> bool:
     return better.weight >= lane.weight and better.cost <= lane.cost
 
 
-def _usable(label: str, allowance: Allowance, bogus: Bogus | None, held: set[str], most: int) -> Iterator[str]:
+def _usable(label: str, allowance: Allowance, bogus: Bogus | None, values: set[str], most: int) -> Iterator[str]:
     """Values of a label that are false, new and different from one another."""
-    seen = set(held)
+    seen = set(values)
     for place, value in enumerate(_drawn(label, bogus, most), start=1):
         if allowance.comparer.compare(Record([(label, value)])).kinds[0] != "wrong":
             if isinstance(bogus, Mapping):

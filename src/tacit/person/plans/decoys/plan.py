@@ -115,12 +115,12 @@ def plan_decoys(
     _check(records, adversaries, method)
     allowance = Allowance(reference, as_labels(None, labels), allowed, budget, costs or {}, confidence, beta)
     hands = {who.name: WhatIf(records, reference, who, allowance.labels, beta=beta) for who in adversaries}
-    before = {name: held.leakage for name, held in hands.items()}
+    before = {name: what_if.leakage for name, what_if in hands.items()}
     lanes = false_lanes(records, allowance, bogus)
     plans = []
     for adversary in filter(resolving, adversaries):
         for proposal in Planner(hands[adversary.name], adversary, allowance, lanes).proposals(method):
-            after = {name: held.with_records(d.record for d in proposal.decoys) for name, held in hands.items()}
+            after = {name: what_if.with_records(d.record for d in proposal.decoys) for name, what_if in hands.items()}
             plans.append(_judged(proposal, adversary, adversaries, before, after, budget))
             # The next best search is used only if this one's decoys matched something they should not have.
             if after[adversary.name] <= proposal.predicted + _SAME:

@@ -63,17 +63,17 @@ def resolving(adversary: Adversary) -> Resolve | None:
 class Planner:
     """Plans against one adversary, who holds the records. Clusters are named by their places in ``members``."""
 
-    def __init__(self, held: WhatIf, adversary: Adversary, allowance: Allowance, lanes: Sequence[Lane]) -> None:
+    def __init__(self, what_if: WhatIf, adversary: Adversary, allowance: Allowance, lanes: Sequence[Lane]) -> None:
         resolve = resolving(adversary)
         assert resolve is not None
         self._adversary, self._allowance, self._lanes = adversary, allowance, lanes
         self._create = Create(resolve.rules, allowance)
         self._base_only = resolve.closure == "components"
         # Links use values as the resolution sees them; later steps may change them again.
-        self._standing = held.standing()
+        self._standing = what_if.standing()
         self.members = list(self._standing.leakages)
         self._leakages = np.array(list(self._standing.leakages.values()))
-        base = held.records if adversary.keep_base else ()
+        base = what_if.records if adversary.keep_base else ()
         kept = record_leakages(base, allowance.reference, allowance.labels, beta=allowance.beta)
         self._kept = float(kept.max(initial=0.0))
 
