@@ -84,9 +84,9 @@ def test_few_records_and_a_case_that_wants_no_index_keep_none(case: Path, monkey
 @pytest.mark.parametrize("beside", ["shop.sqlite-wal", "shop.sqlite.wal"])
 def test_a_database_that_waits_for_changes_is_another(tmp_path: Path, beside: str) -> None:
     (tmp_path / "shop.sqlite").write_bytes(b"as it was")
-    before = kept.seen(tmp_path / "shop.sqlite")
+    before = kept.file_state(tmp_path / "shop.sqlite")
     (tmp_path / beside).write_bytes(b"new")
-    assert kept.seen(tmp_path / "shop.sqlite") != before
+    assert kept.file_state(tmp_path / "shop.sqlite") != before
 
 
 def test_what_duckdb_has_not_yet_taken_in_is_read(case: Path) -> None:

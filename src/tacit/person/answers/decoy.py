@@ -73,7 +73,7 @@ class PersonDecoyResult(PersonResult):
             return doc.Section(title, (doc.Paragraph("None."),))
         columns = (">", "Kind", "Links by", "False in it", ">Cost")
         rows = [
-            (f"{rank}.", record.kind, _told(record.links), _told(record.false), chosen(record.cost))
+            (f"{rank}.", record.kind, _pairs_in_words(record.links), _pairs_in_words(record.false), chosen(record.cost))
             for rank, record in enumerate(self.records, start=1)
         ]
         note = "Self: false data beside the person's own record. Linkage: a record that ties it to somebody else's."
@@ -107,5 +107,5 @@ class PersonDecoyResult(PersonResult):
         return doc.Section("Everything resolved and measured again with the decoys in it", blocks)
 
 
-def _told(pairs: tuple[tuple[str, str], ...]) -> str:
+def _pairs_in_words(pairs: tuple[tuple[str, str], ...]) -> str:
     return doc.listed([f"{label} {value}" for label, value in pairs]) or "nothing"

@@ -86,7 +86,7 @@ class PersonDipResult(PersonResult):
 
 def _folded(dip: Dipped, *, first: bool) -> doc.Folded:
     """What one adversary gets from a query; the worst is shown in both media, the others only on the page."""
-    sources = list(dict.fromkeys(source for held in dip.finding.held for source in held.sources))
+    sources = list(dict.fromkeys(source for attribute in dip.finding.held for source in attribute.sources))
     under = sentence(
         "Under {}: {} known, leakage {}", doc.DataValue(dip.adversary, 40), doc.Share(dip.recall), part(dip.leakage)
     )

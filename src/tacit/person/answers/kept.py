@@ -24,12 +24,12 @@ Answer = TypeVar("Answer")
 FOLDER = ".tacit"
 
 
-def answer_file(asked: object) -> str:
+def answer_file(question: object) -> str:
     """The file name of the answer to a question."""
-    return f"answer-{_digest(json.dumps(asked, sort_keys=True, default=repr))[:32]}"
+    return f"answer-{_digest(json.dumps(question, sort_keys=True, default=repr))[:32]}"
 
 
-def kept_answer(case: Path, asked: object, kind: type[Answer]) -> Answer | None:
+def kept_answer(case: Path, question: object, kind: type[Answer]) -> Answer | None:
     """The answer that was kept; None if there is none, or if a file that it depends on has changed.
 
     A file has not changed if it is the same file with the same length, and was neither written to nor renamed since.
@@ -37,8 +37,10 @@ def kept_answer(case: Path, asked: object, kind: type[Answer]) -> Answer | None:
     installed.
     """
     try:
-        noted = json.loads((case.absolute().parent / FOLDER / case.name / answer_file(asked)).read_bytes())
-        same = noted["code"] == code() and all(seen(Path(path)) == stamp for path, stamp in noted["files"].items())
+        noted = json.loads((case.absolute().parent / FOLDER / case.name / answer_file(question)).read_bytes())
+        same = noted["code"] == code() and all(
+            file_state(Path(path)) == stamp for path, stamp in noted["files"].items()
+        )
         if not same or not noted["files"] or _digest(noted["answer"]) != noted["sha256"]:
             return None
         answer: Answer = _read(kind, json.loads(noted["answer"]))
@@ -53,17 +55,17 @@ def written_answer(answer: Any, files: Mapping[Path, object]) -> str | None:
     None if it could not be read back unchanged.
     """
     try:
-        said = json.dumps(asdict(answer))
+        text = json.dumps(asdict(answer))
     except TypeError:
         # JSON cannot write a numpy number, such as one that was passed as a limit.
         return None
-    if _read(type(answer), json.loads(said)) != answer:
+    if _read(type(answer), json.loads(text)) != answer:
         return None
     named = {str(path.absolute()): stamp for path, stamp in files.items()}
-    return json.dumps({"code": code(), "files": named, "sha256": _digest(said), "answer": said})
+    return json.dumps({"code": code(), "files": named, "sha256": _digest(text), "answer": text})
 
 
-def seen(path: Path) -> list[int]:
+def file_state(path: Path) -> list[int]:
     """Which file a path leads to, how long it is, and when it was last written to or renamed.
 
     Databases write changes into a second file and stay unchanged themselves, so that file is included.
@@ -77,13 +79,13 @@ def waiting(path: Path) -> list[Path]:
     return [one for one in beside if one.exists()]
 
 
-def _stamp(found: os.stat_result) -> list[int]:
-    return [found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+def _stamp(stat: os.stat_result) -> list[int]:
+    return [stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns]
 
 
 def code() -> str:
     """A digest of this version of Tacit and the packages it uses."""
-    found: list[object] = [__version__, sys.version, seen(Path(sysconfig.get_paths()["purelib"]))]
+    facts: list[object] = [__version__, sys.version, file_state(Path(sysconfig.get_paths()["purelib"]))]
     folders = [str(Path(__file__).parents[2])]
     while folders:
         with os.scandir(folders.pop()) as entries:
@@ -92,23 +94,23 @@ def code() -> str:
                     folders += [entry.path] if entry.name != "__pycache__" else []
                 else:
                     stat = entry.stat()
-                    found.append([entry.path, stat.st_size, stat.st_mtime_ns])
-    return _digest(json.dumps(sorted(map(str, found))))
+                    facts.append([entry.path, stat.st_size, stat.st_mtime_ns])
+    return _digest(json.dumps(sorted(map(str, facts))))
 
 
-def _digest(said: str) -> str:
-    return hashlib.sha256(said.encode()).hexdigest()
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _read(kind: Any, said: Any) -> Any:
+def _read(kind: Any, data: Any) -> Any:
     """A value of a type, read back from JSON."""
     if is_dataclass(kind) and isinstance(kind, type):
         hints = get_type_hints(kind)
-        return kind(**{field.name: _read(hints[field.name], said[field.name]) for field in fields(kind)})
+        return kind(**{field.name: _read(hints[field.name], data[field.name]) for field in fields(kind)})
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
-        return None if said is None else _read(next(one for one in inner if one is not type(None)), said)
+        return None if data is None else _read(next(one for one in inner if one is not type(None)), data)
     if origin is tuple:
-        each = [inner[0]] * len(said) if inner[-1] is Ellipsis else inner
-        return tuple(_read(one, other) for one, other in zip(each, said, strict=True))
-    return said
+        each = [inner[0]] * len(data) if inner[-1] is Ellipsis else inner
+        return tuple(_read(one, other) for one, other in zip(each, data, strict=True))
+    return data

@@ -130,8 +130,8 @@ def _tops(result: PersonPopulationResult) -> Sequence[doc.Section]:
         [doc.BarRow(source, (doc.Bar("", persons / max(1, result.persons)),)) for source, persons in ordered],
         unit="probability",
     )
-    told = doc.listed([f"{doc.shorten(name, 24)} {persons:,}" for name, persons in ordered])
-    blocks = (doc.Figure(chart), doc.Paragraph(f"{told} (source, and of how many persons)", where="terminal"))
+    in_words = doc.listed([f"{doc.shorten(name, 24)} {persons:,}" for name, persons in ordered])
+    blocks = (doc.Figure(chart), doc.Paragraph(f"{in_words} (source, and of how many persons)", where="terminal"))
     return (doc.Section("Which source gives most away", blocks),)
 
 

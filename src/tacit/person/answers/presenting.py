@@ -81,9 +81,9 @@ class PersonResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The whole result in strict JSON types; the leakage is the answer, so it comes first."""
-        found = super().to_dict()
+        fields = super().to_dict()
         leakage = getattr(self, "leakage", None)
-        return found if leakage is None else {"result": found.pop("result"), "leakage": leakage, **found}
+        return fields if leakage is None else {"result": fields.pop("result"), "leakage": leakage, **fields}
 
     def verdict(self) -> doc.Badge:
         """The leakage in words; good or bad only where a limit says what is too much."""
@@ -189,7 +189,7 @@ def ladder(rows: Sequence[tuple[str, str, float, float, float]], *, limit: float
 
 def finding_blocks(finding: Finding, sources: Sequence[str]) -> list[doc.Block]:
     """A record attribute by attribute, what it lacks, what tells and what misleads, and how it came to be."""
-    blocks: list[doc.Block] = [_held(finding.held) if finding.held else doc.Paragraph("It holds nothing.")]
+    blocks: list[doc.Block] = [_attributes_table(finding.held) if finding.held else doc.Paragraph("It holds nothing.")]
     if finding.missing:
         missing = [f"{doc.shorten(m.label, 24)} {doc.shorten(m.value, 24)}" for m in finding.missing]
         blocks.append(doc.Facts((("Missing", doc.listed(missing, limit=len(missing))),)))
@@ -202,11 +202,11 @@ def finding_blocks(finding: Finding, sources: Sequence[str]) -> list[doc.Block]:
     return [*blocks, *_telling(finding.held), *_trace(finding, sources)]
 
 
-def _held(held: Sequence[Held]) -> doc.TableBlock:
+def _attributes_table(attributes: Sequence[Held]) -> doc.TableBlock:
     weight = doc.TableColumn(">Weight", where="page")
     value = doc.TableColumn("Value", least=12)
     columns = ("Label", value, "Is it true?", ">Confidence", ">Contribution", weight, "Sources")
-    return doc.TableBlock(columns, [_attribute(one) for one in held])
+    return doc.TableBlock(columns, [_attribute(one) for one in attributes])
 
 
 def _attribute(one: Held) -> tuple[doc.InCell, ...]:
@@ -222,11 +222,11 @@ def _attribute(one: Held) -> tuple[doc.InCell, ...]:
     )
 
 
-def _telling(held: Sequence[Held]) -> list[doc.Block]:
+def _telling(attributes: Sequence[Held]) -> list[doc.Block]:
     """What tells and what misleads, drawn for the page."""
-    if not held:
+    if not attributes:
         return []
-    largest = sorted(held, key=lambda one: -abs(one.contribution))[:_BARS]
+    largest = sorted(attributes, key=lambda one: -abs(one.contribution))[:_BARS]
     rows = [
         doc.SignedBar(
             f"{one.label} {one.value}",
@@ -235,7 +235,7 @@ def _telling(held: Sequence[Held]) -> list[doc.Block]:
         )
         for one in sorted(largest, key=lambda one: -one.contribution)
     ]
-    rest = len(held) - len(rows)
+    rest = len(attributes) - len(rows)
     left = sentence(" {} left out.", doc.Count(rest, "smaller one")) if rest else ""
     words = "To the right: without it the leakage would be lower. To the left: it misleads the adversary."
     return [
@@ -249,26 +249,26 @@ def _trace(finding: Finding, sources: Sequence[str]) -> list[doc.Block]:
     members, joins = finding.members, finding.joins
     heading = doc.Heading("How the record came to be")
     if len(members) < 2:
-        told = f"One record, unmerged: {doc.listed(members)}." if members else "No record holds any of it."
-        return [heading, doc.Paragraph(told)]
+        words = f"One record, unmerged: {doc.listed(members)}." if members else "No record holds any of it."
+        return [heading, doc.Paragraph(words)]
     if not joins:
-        told = f"Joined by clusters that were made elsewhere: {doc.listed(members, limit=40)}."
-        return [heading, doc.Paragraph(told)]
+        words = f"Joined by clusters that were made elsewhere: {doc.listed(members, limit=40)}."
+        return [heading, doc.Paragraph(words)]
     agree = ": they agree on the labels named, on their own or through what they had been merged with"
-    told = agree if any(one.labels for one in joins) else ""
-    words = sentence("{} were taken to be one person's{told}.", doc.Count(len(members), "record"), told=told)
+    reason = agree if any(one.labels for one in joins) else ""
+    words = sentence("{} were taken to be one person's{reason}.", doc.Count(len(members), "record"), reason=reason)
     lines = [
         f"{doc.shorten(one.left, NAME)} — {doc.shorten(one.right, NAME)}"
         + (f": {doc.listed(one.labels)}" * bool(one.labels))
         for one in joins
     ]
     graph = merge_graph(finding, sources)
-    told = "The joins in words" if graph else f"The {len(joins)} joins of {len(members)} records, too many to draw"
+    title = "The joins in words" if graph else f"The {len(joins)} joins of {len(members)} records, too many to draw"
     return [
         heading,
         doc.Paragraph(words, "note"),
         *([doc.Figure(graph)] if graph else []),
-        doc.Bullets(lines, shown=_JOINS_SHOWN, more="joins", folded=told, open=graph is None),
+        doc.Bullets(lines, shown=_JOINS_SHOWN, more="joins", folded=title, open=graph is None),
     ]
 
 

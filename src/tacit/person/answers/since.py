@@ -19,11 +19,11 @@ def since_section(changes: AuditChanges | None) -> Sequence[doc.Section]:
         for one in changes.rungs
     ]
     table = doc.TableBlock(("Adversary", ">Leakage then", ">Now"), rows)
-    said = _said(changes) or ["Nothing new is known, and no source has changed."]
-    return (doc.Section(f"Since the last audit, on {changes.since}", (doc.Paragraph(" ".join(said)), table)),)
+    sentences = _sentences(changes) or ["Nothing new is known, and no source has changed."]
+    return (doc.Section(f"Since the last audit, on {changes.since}", (doc.Paragraph(" ".join(sentences)), table)),)
 
 
-def _said(changes: AuditChanges) -> list[str]:
+def _sentences(changes: AuditChanges) -> list[str]:
     known = [
         f"{what}: {_counts(facts)}."
         for what, facts in (("Newly known", changes.new_facts), ("Known no more", changes.gone_facts))

@@ -104,15 +104,15 @@ def _unclosed(error: yaml.MarkedYAMLError) -> bool:
 
 def _problem(error: yaml.MarkedYAMLError) -> str:
     """What PyYAML says, without what it quotes from the file, which may be a value."""
-    said = re.sub(r"\s*'\w[^']+'", "", str(error.problem or "cannot be read"))
-    if r"'\t'" in said:
+    problem = re.sub(r"\s*'\w[^']+'", "", str(error.problem or "cannot be read"))
+    if r"'\t'" in problem:
         return "there is a tab where it cannot be; put spaces there, YAML indents with nothing else"
-    if "cannot start any token" in said:
-        return f"{said}; put text that begins with @ ` or % in quotes"
+    if "cannot start any token" in problem:
+        return f"{problem}; put text that begins with @ ` or % in quotes"
     if _unclosed(error):
         return "the quotes that open on this line are never closed; close them"
-    if re.search("alias|anchor|tag|directive", said):
-        return f"{said}; put text that begins with * & ! or % in quotes"
-    if "mapping values are not allowed" in said:
-        return f"{said}; put text with a colon in quotes, and check the indent"
-    return f"{said}; check the indent, the quotes and the brackets around this line"
+    if re.search("alias|anchor|tag|directive", problem):
+        return f"{problem}; put text that begins with * & ! or % in quotes"
+    if "mapping values are not allowed" in problem:
+        return f"{problem}; put text with a colon in quotes, and check the indent"
+    return f"{problem}; check the indent, the quotes and the brackets around this line"

@@ -46,9 +46,12 @@ class ProposedSource:
         """What it was read as, in a sentence."""
         parts = [f"{column} as {label}" for column, label in self.columns.items() if column != label]
         parts += [f"{' + '.join(columns)} as {label}" for label, columns in self.joined.items()]
-        said = [*parts, *(label for label in self.labels if not any(part.endswith(f" as {label}") for part in parts))]
+        parts_and_labels = [
+            *parts,
+            *(label for label in self.labels if not any(part.endswith(f" as {label}") for part in parts)),
+        ]
         rest = f"; left out: {', '.join(self.left_out)}" if self.left_out else ""
-        return f"{self.title}: {', '.join(said)}{rest}"
+        return f"{self.title}: {', '.join(parts_and_labels)}{rest}"
 
     def lines(self, directory: Path) -> Iterator[str]:
         """The source in a case file."""
@@ -145,7 +148,7 @@ def proposed(folder: str | os.PathLike[str]) -> ProposedCase:
             if (file := _file(path)).is_symlink() or not file.is_file():
                 raise SourceError("it is a link, a device or a pipe: copy the file here")
             name = _unused(path, place, sources)
-            sources[name] = _taken(path, name)
+            sources[name] = _proposed(path, name)
         except SeveralTables as error:
             waiting[:0] = [path.with_name(f"{path.name}::{table}") for table in error.names]
         except (TacitError, OSError) as error:
@@ -174,41 +177,41 @@ def _file(path: Path) -> Path:
     return path if os.path.lexists(path) or "::" not in path.name else path.with_name(path.name.split("::")[0])
 
 
-def _unused(path: Path, folder: Path, taken: Mapping[str, object]) -> str:
+def _unused(path: Path, folder: Path, sources: Mapping[str, object]) -> str:
     """A name for a source: its file's, with its folders if another source has that name."""
     whole, file = path.relative_to(folder), _file(path)
     sheet = path.name.removeprefix(file.name).replace("::", " ")
     # Exports are often named after the mailbox; answers mask the address, but show the names of sources.
     names = [_EMAIL.sub("", name).strip(" _-.") for name in (f"{file.stem}{sheet}", f"{file.name}{sheet}", str(whole))]
-    return next((name for name in names if name and name not in taken), f"{names[0] or 'file'} ({len(taken) + 1})")
+    return next((name for name in names if name and name not in sources), f"{names[0] or 'file'} ({len(sources) + 1})")
 
 
-def _taken(path: Path, name: str) -> ProposedSource:
-    found = found_format(path)
-    source = Source(name, path, format=found)
-    if found in FORMATS:
-        labels = FORMATS[found].labels(source)
+def _proposed(path: Path, name: str) -> ProposedSource:
+    format_ = found_format(path)
+    source = Source(name, path, format=format_)
+    if format_ in FORMATS:
+        labels = FORMATS[format_].labels(source)
         if not labels:
             raise SourceError("it says nothing of a person")
-        return ProposedSource(name, path, found, FORMATS[found].title, tuple(sorted(labels)))
-    if found == "table" and not any(_file(path).suffix.lower() in one.endings for one in TABLES.values()):
+        return ProposedSource(name, path, format_, FORMATS[format_].title, tuple(sorted(labels)))
+    if format_ == "table" and not any(_file(path).suffix.lower() in one.endings for one in TABLES.values()):
         raise SourceError("of no format that Tacit reads")
-    table = table_of(path, found)
-    if found == "long":
+    table = table_of(path, format_)
+    if format_ == "long":
         return ProposedSource(
-            name, path, found, "a label and a value to a row", tuple(sorted(long_labels(table, source)))
+            name, path, format_, "a label and a value to a row", tuple(sorted(long_labels(table, source)))
         )
-    return _of_table(path, name, found, table.names)
+    return _of_table(path, name, format_, table.names)
 
 
 def _of_table(path: Path, name: str, format_: SourceFormat, names: tuple[str, ...]) -> ProposedSource:
-    found = recognised(names, _WHOLE)
+    recognised_columns = recognised(names, _WHOLE)
     own = {column: column for column in names if column in _WHOLE}
-    parts = {column for some in found.joined.values() for column in some}
+    parts = {column for some in recognised_columns.joined.values() for column in some}
     single = {column: kind for column in names if (kind := usual(column)) in _PARTS and column not in parts}
-    columns = {**own, **found.columns, **single}
+    columns = {**own, **recognised_columns.columns, **single}
     columns = {column: columns[column] for column in names if column in columns}
-    if not columns and not found.joined:
+    if not columns and not recognised_columns.joined:
         raise SourceError("no column is called as something of a person is: give it to the case yourself, with 'map'")
     rest = [column for column in names if column not in columns and column not in parts]
     identifier = next((column for column in rest if _NAMES_RECORDS.fullmatch(column_name(column))), None)
@@ -217,9 +220,9 @@ def _of_table(path: Path, name: str, format_: SourceFormat, names: tuple[str, ..
         path,
         format_,
         "a table" if (encoding := encoding_told(path)) is None else f"a table in {encoding}",
-        tuple(dict.fromkeys([*columns.values(), *found.joined])),
+        tuple(dict.fromkeys([*columns.values(), *recognised_columns.joined])),
         columns,
-        found.joined,
+        recognised_columns.joined,
         identifier,
         tuple(column for column in rest if column != identifier),
     )

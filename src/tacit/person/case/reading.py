@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import get_args
 
-from tacit.person.answers.kept import seen
+from tacit.person.answers.kept import file_state
 from tacit.person.case.adversaries import default_adversaries, read_adversaries
 from tacit.person.case.labels import read_correlated, read_labels, spelled_alike, usual_labels
 from tacit.person.case.model import Case
@@ -60,17 +60,17 @@ def read_case(path: str | os.PathLike[str]) -> Case:
     No message holds a value of a person.
     """
     file = Path(path)
-    own = seen(file) if file.is_file() else None
+    own = file_state(file) if file.is_file() else None
     reader = CaseReader(file, case_bytes(file))
     section = reader.section(reader.root, "a case", CASE, required=["sources"])
     described = section.get("labels", {})
     usual = usual_labels(sorted(reader.labels.difference(described)), reader.country)
-    spelled, told = spelled_alike({**usual, **described}, reader.person)
+    spelled, spelling_notes = spelled_alike({**usual, **described}, reader.person)
     labels = Labels({**usual, **described, **spelled}, correlated=section.get("correlated", ()))
     _needs_person(reader, section)
     _needs_weight(reader, section, labels)
     reader.finish()
-    notes = [*reader.notes, *told]
+    notes = [*reader.notes, *spelling_notes]
     idle = sorted(label for label in described if label not in reader.labels)
     if idle and reader.possible and reader.person is not None:
         notes.append(f"described and never used: {', '.join(idle)}; check the spelling of the labels")

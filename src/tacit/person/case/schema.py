@@ -14,7 +14,7 @@ import yaml
 
 from tacit.errors import DataError, SourceError, TacitError
 from tacit.loading import checked_path, is_fenced
-from tacit.person.answers.kept import seen
+from tacit.person.answers.kept import file_state
 from tacit.person.case.nodes import composed, is_null, line_of
 from tacit.person.model.records import Reference
 
@@ -111,9 +111,9 @@ class CaseReader:
         except OSError as error:
             self.wrong(node, f"{what}: cannot be read: {error.strerror}")
 
-    def known(self, given: Iterable[tuple[str, yaml.Node]], names: Collection[str], kind: str, where: str) -> None:
+    def known(self, named: Iterable[tuple[str, yaml.Node]], names: Collection[str], kind: str, where: str) -> None:
         """Refuse unknown names; if there are no ``names`` at all, the reason has already been reported."""
-        for name, node in given:
+        for name, node in named:
             if names and name not in names:
                 ordered = sorted(names) if isinstance(names, set) else names
                 self.wrong(node, f"no {kind} '{name}' in {where}{nearest(name, ordered)}")
@@ -241,7 +241,7 @@ class CaseReader:
         # A table of a database is named with two colons, as everywhere in Tacit.
         whole = path if path.exists() or "::" not in name else self.path.parent / name.rsplit("::", 1)[0]
         if name and whole.is_file():
-            self.files.setdefault(whole, seen(whole))
+            self.files.setdefault(whole, file_state(whole))
             return path
         if name:
             there = sorted(each.name for each in whole.parent.glob("*") if each.is_file())

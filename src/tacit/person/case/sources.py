@@ -89,14 +89,14 @@ def read_sources(reader: CaseReader, node: yaml.Node, what: str) -> tuple[Source
         source = Source(section.name, format=_format(reader, section), **fields)
         if source.format in TABLES:
             source = _recognised(reader, section, source)
-            possible = seen = _table_labels(reader, section, source)
+            possible = labels_there = _table_labels(reader, section, source)
         else:
             source = _called(reader, source)
-            possible, seen = _other_labels(reader, section, source)
+            possible, labels_there = _other_labels(reader, section, source)
         sources.append(source)
         reader.known(section.keys_of("column_confidence"), possible, "label", section.about)
         reader.possible |= possible
-        reader.seen |= seen
+        reader.seen |= labels_there
     return tuple(sources)
 
 
@@ -108,11 +108,11 @@ def _format(reader: CaseReader, section: CaseSection) -> SourceFormat:
         reader.wrong(at, f"{section.about} has two formats: keep one")
     if formats:
         return formats.pop()
-    found = found_format(section["path"])
-    if found not in TABLES:
-        title = FORMATS[found].title if found in FORMATS else "a label and a value to a row"
+    format_ = found_format(section["path"])
+    if format_ not in TABLES:
+        title = FORMATS[format_].title if format_ in FORMATS else "a label and a value to a row"
         reader.notes.append(f"{section.about}: read as {title}; say otherwise with 'format'")
-    return found
+    return format_
 
 
 def _recognised(reader: CaseReader, section: CaseSection, source: Source) -> Source:
@@ -121,17 +121,17 @@ def _recognised(reader: CaseReader, section: CaseSection, source: Source) -> Sou
     if "*" in source.columns or not labels:
         return source
     names = columns_of(reader, section.nodes["path"], source.path, section.about, source.format)
-    said = {*source.columns, *(column for some in source.joined.values() for column in some)}
-    taken = {*source.columns.values(), *source.joined}
-    free = [name for name in names if name not in said | {source.identifier, source.confidence_column}]
-    found = recognised(free, labels - taken)
-    if not found.columns and not found.joined:
+    mapped = {*source.columns, *(column for some in source.joined.values() for column in some)}
+    used = {*source.columns.values(), *source.joined}
+    free = [name for name in names if name not in mapped | {source.identifier, source.confidence_column}]
+    by_name = recognised(free, labels - used)
+    if not by_name.columns and not by_name.joined:
         return source
-    parts = {label: " + ".join(columns) for label, columns in found.joined.items()}
-    told = [*(f"{column} as {label}" for column, label in found.columns.items())]
-    told += [f"{columns} as {label}" for label, columns in parts.items()]
-    reader.notes.append(f"source '{source.name}': read {', '.join(told)}; say otherwise with 'map' and 'join'")
-    return replace(source, columns={**found.columns, **source.columns}, joined={**found.joined, **source.joined})
+    parts = {label: " + ".join(columns) for label, columns in by_name.joined.items()}
+    readings = [*(f"{column} as {label}" for column, label in by_name.columns.items())]
+    readings += [f"{columns} as {label}" for label, columns in parts.items()]
+    reader.notes.append(f"source '{source.name}': read {', '.join(readings)}; say otherwise with 'map' and 'join'")
+    return replace(source, columns={**by_name.columns, **source.columns}, joined={**by_name.joined, **source.joined})
 
 
 def _called(reader: CaseReader, source: Source) -> Source:
@@ -172,14 +172,14 @@ def _other_labels(reader: CaseReader, section: CaseSection, source: Source) -> t
         names = columns_of(reader, at, source.path, about)
         reader.known(_beside(section, source), names, "column", about)
         with reader.refusals(at, about):
-            found = long_labels(table_of(source.path, source.format), source) if names else set()
-            return found, found
+            labels = long_labels(table_of(source.path, source.format), source) if names else set()
+            return labels, labels
         return set(), set()
     form = FORMATS[source.format]
     if source.format != "features":
         kind = "a list of breaches" if source.format == "breaches" else form.title
-        given = {"id": source.identifier, "confidence": source.confidence_column}
-        for key in (key for key, column in given.items() if column):
+        column_settings = {"id": source.identifier, "confidence": source.confidence_column}
+        for key in (key for key, column in column_settings.items() if column):
             out = f"'{key}'" if key == "id" else "the column of 'confidence', and give a number"
             reader.wrong(section.nodes[key], f"{about} is {kind}, which has no columns: leave out {out}")
     possible = {label for label in source.labels_of(form.usual).values() if label is not None}
@@ -190,8 +190,8 @@ def _other_labels(reader: CaseReader, section: CaseSection, source: Source) -> t
 
 def _of_one_kind(reader: CaseReader, population: PopulationSpec, names: Sequence[str]) -> PopulationSpec:
     """The population with columns of one kind under one label: a private and a work e-mail are two e-mails."""
-    said = {key.value for key, _ in reader.root.value}
-    if said & {"labels", "correlated", "adversaries"}:
+    keys = {key.value for key, _ in reader.root.value}
+    if keys & {"labels", "correlated", "adversaries"}:
         return population  # the case may name these columns
     named = {population.person, *population.quasi_identifiers, *population.sensitive}
     kinds: dict[str, list[str]] = {}
@@ -201,8 +201,8 @@ def _of_one_kind(reader: CaseReader, population: PopulationSpec, names: Sequence
     columns = {name: kind for kind, some in kinds.items() if len(some) > 1 for name in some if name != kind}
     if not columns:
         return population
-    told = ", ".join(f"{name} as {kind}" for name, kind in columns.items())
-    reader.notes.append(f"the population: read {told}; say otherwise with 'map'")
+    readings = ", ".join(f"{name} as {kind}" for name, kind in columns.items())
+    reader.notes.append(f"the population: read {readings}; say otherwise with 'map'")
     return replace(population, columns=columns)
 
 

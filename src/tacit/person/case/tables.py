@@ -49,17 +49,17 @@ def columns_of(
 
     with reader.refusals(node, what):
         place, stamp = f"{format_} {path.resolve()}", stamp_of(path) if path.is_file() else None
-        if place not in _seen:
-            _seen.update(_kept(kept_columns(reader.path)))
-        known = _seen.get(place)
+        if place not in _columns:
+            _columns.update(_kept(kept_columns(reader.path)))
+        known = _columns.get(place)
         if stamp is None or known is None or known[0] != stamp:
-            known = _seen[place] = stamp, table_of(path, format_).names
+            known = _columns[place] = stamp, table_of(path, format_).names
         return known[1]
     return ()
 
 
 # By format and path: when a file was last written to, and its columns.
-_seen: dict[str, tuple[Stamp | None, tuple[str, ...]]] = {}
+_columns: dict[str, tuple[Stamp | None, tuple[str, ...]]] = {}
 
 
 def kept_columns(case: Path) -> Path:
@@ -70,7 +70,7 @@ def kept_columns(case: Path) -> Path:
 def columns_seen(paths: Iterable[Path]) -> str:
     """What was seen of these files, in the form that :func:`columns_of` reads."""
     wanted = {str(path.resolve()) for path in paths}
-    return json.dumps({place: seen for place, seen in _seen.items() if place.split(" ", 1)[1] in wanted})
+    return json.dumps({place: columns for place, columns in _columns.items() if place.split(" ", 1)[1] in wanted})
 
 
 def _kept(file: Path) -> dict[str, tuple[Stamp | None, tuple[str, ...]]]:

@@ -46,7 +46,7 @@ def state_of(case: Path) -> Path:
     return case.with_name(f".{case.name}.tacit-watch.json")
 
 
-def watched(case: Path, seen: Seen, *, now: float | None = None) -> AuditChanges | None:
+def watched(case: Path, audit: Seen, *, now: float | None = None) -> AuditChanges | None:
     """What changed since the last watched audit of a case, None if there was none; and remember this one.
 
     Guarantees
@@ -58,7 +58,7 @@ def watched(case: Path, seen: Seen, *, now: float | None = None) -> AuditChanges
     before = _read(path)
     salt = secrets.token_bytes(16) if before is None else bytes.fromhex(before["salt"])
     hashed = _Hashes(salt)
-    changes = None if before is None else _changes(before, seen, hashed)
+    changes = None if before is None else _changes(before, audit, hashed)
     state = {
         "tacit": "watch",
         "version": VERSION,
@@ -72,13 +72,13 @@ def watched(case: Path, seen: Seen, *, now: float | None = None) -> AuditChanges
                 "recall": one.recall,
                 "facts": sorted(hashed.fact(fact) for fact in one.facts),
             }
-            for name, one in seen.adversaries.items()
+            for name, one in audit.adversaries.items()
         },
         "sources": {
             hashed.name(name): {"records": records, "file": hashed.name(digest)}
-            for name, (records, digest) in seen.sources.items()
+            for name, (records, digest) in audit.sources.items()
         },
-        "person": sorted(hashed.fact(fact) for fact in seen.person),
+        "person": sorted(hashed.fact(fact) for fact in audit.person),
     }
     with whole_file(path, for_owner=True) as draft:
         draft.write_text(json.dumps(state, indent=1))
@@ -96,27 +96,27 @@ class _Hashes:
 
     def fact(self, fact: Fact) -> str:
         if fact not in self._facts:
-            said = "\0".join(fact).encode()
+            text = "\0".join(fact).encode()
             # There are few dates of birth: trying them all must take long.
-            self._facts[fact] = hashlib.scrypt(said, salt=self._salt, n=1 << 12, r=8, p=1, dklen=16).hex()
+            self._facts[fact] = hashlib.scrypt(text, salt=self._salt, n=1 << 12, r=8, p=1, dklen=16).hex()
         return self._facts[fact]
 
 
-def _changes(before: Mapping[str, Any], seen: Seen, hashed: _Hashes) -> AuditChanges:
-    then = {name: before["adversaries"].get(hashed.name(name)) for name in seen.adversaries}
+def _changes(before: Mapping[str, Any], audit: Seen, hashed: _Hashes) -> AuditChanges:
+    then = {name: before["adversaries"].get(hashed.name(name)) for name in audit.adversaries}
     known_then = {each for one in then.values() if one is not None for each in one["facts"]}
-    known = {fact for name, one in seen.adversaries.items() if then[name] is not None for fact in one.facts}
-    sources = {name: before["sources"].get(hashed.name(name)) for name in seen.sources}
-    there = {hashed.name(name) for name in seen.sources}
-    counts = {name: seen.sources[name][0] - old["records"] for name, old in sources.items() if old is not None}
+    known = {fact for name, one in audit.adversaries.items() if then[name] is not None for fact in one.facts}
+    sources = {name: before["sources"].get(hashed.name(name)) for name in audit.sources}
+    there = {hashed.name(name) for name in audit.sources}
+    counts = {name: audit.sources[name][0] - old["records"] for name, old in sources.items() if old is not None}
     return AuditChanges(
         since=datetime.fromtimestamp(before["time"], UTC).date().isoformat(),
         rungs=tuple(
             RungChange(name, None if then[name] is None else then[name]["leakage"], one.leakage)
-            for name, one in seen.adversaries.items()
+            for name, one in audit.adversaries.items()
         ),
         new_facts=_by_label(fact for fact in known if hashed.fact(fact) not in known_then),
-        gone_facts=_by_label(fact for fact in seen.person if fact not in known and hashed.fact(fact) in known_then),
+        gone_facts=_by_label(fact for fact in audit.person if fact not in known and hashed.fact(fact) in known_then),
         new_sources=tuple(name for name, old in sources.items() if old is None),
         gone_sources=sum(name not in there for name in before["sources"]),
         new_records={name: more for name, more in counts.items() if more > 0},
@@ -124,9 +124,9 @@ def _changes(before: Mapping[str, Any], seen: Seen, hashed: _Hashes) -> AuditCha
         rewritten=tuple(
             name
             for name, old in sources.items()
-            if old is not None and not counts[name] and old["file"] != hashed.name(seen.sources[name][1])
+            if old is not None and not counts[name] and old["file"] != hashed.name(audit.sources[name][1])
         ),
-        same_person=set(before["person"]) == {hashed.fact(fact) for fact in seen.person},
+        same_person=set(before["person"]) == {hashed.fact(fact) for fact in audit.person},
     )
 
 

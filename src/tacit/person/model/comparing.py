@@ -161,10 +161,8 @@ class Comparer:
             if beside is None:
                 beside = self._beside[attribute.label] = _Facts(attribute.label, self._labels[attribute.label], [])
             verdicts.append(beside.look(attribute.value))
-        labels, confidence = (
-            [attribute.label for attribute in record.attributes],
-            [attribute.confidence for attribute in record.attributes],
-        )
+        labels = [attribute.label for attribute in record.attributes]
+        confidence = [attribute.confidence for attribute in record.attributes]
         # A lone star hits the fact but says nothing about it.
         missing = _missing(self._facts, (verdict.hit for verdict in verdicts if verdict.share > 0))
         return judged(labels, confidence, verdicts, self._labels, self.reference_weight, missing)

@@ -67,10 +67,10 @@ class Holdings:
 
     def kept_clusters(self, hopeful: Callable[[Record], bool] = lambda record: True) -> Iterator[Cluster]:
         """The clusters of fewer resolutions, if at least one of their records is ``hopeful``."""
-        seen = {group.members: [self.records] for group in self.groups}
+        records_of = {group.members: [self.records] for group in self.groups}
         for records, groups in self.kept:
             for group in groups:
-                others = seen.setdefault(group.members, [])
+                others = records_of.setdefault(group.members, [])
                 same = any(all(other[place] == records[place] for place in group.members) for other in others)
                 others.append(records)
                 # A single record is among the originals, if those are kept.
@@ -180,7 +180,7 @@ class Adversary:
     def holdings(self, records: Sequence[Record], labels: Labels | None = None) -> Holdings:
         """What the adversary has after all steps, and what it cost."""
         described = as_labels(None, labels)
-        current = given = tuple(records)
+        current = originals = tuple(records)
         alone: list[tuple[Grouping, list[Group]]] = []
         stages: list[list[Group]] = []
         for step in self.steps:
@@ -189,14 +189,14 @@ class Adversary:
                 stages.append(step.groups(current, stages[-1]) if stages else alone[0][1])
             else:
                 current = self._stepped(step, current, described)
-        groups = stages[-1] if stages else [Group((place,), ()) for place in range(len(given))]
+        groups = stages[-1] if stages else [Group((place,), ()) for place in range(len(originals))]
         kept: list[tuple[tuple[Record, ...], tuple[Group, ...]]] = []
         if self.keep_base and len(alone) > 1:
             kept = [(_doubted(current, [resolution]), tuple(resolution[1])) for resolution in alone]
             kept += [(_doubted(current, alone[:n]), tuple(stages[n - 1])) for n in range(2, len(alone))]
-        cost = self.cost_of(len(given))
+        cost = self.cost_of(len(originals))
         return Holdings(
-            given,
+            originals,
             _doubted(current, alone),
             tuple(groups),
             self.merge,
@@ -299,12 +299,12 @@ def leakage(
     (0.6667, 0.8571)
     """
     described = as_labels(weights, labels)
-    given = tuple(records)
+    originals = tuple(records)
     candidates: Iterable[Record]
     if isinstance(adversary, Adversary):
-        candidates = (cluster.record for cluster in adversary.holdings(given, described).about(reference))
+        candidates = (cluster.record for cluster in adversary.holdings(originals, described).about(reference))
     else:
-        candidates = filter(_hopeful(reference, described), given if adversary is None else adversary(given))
+        candidates = filter(_hopeful(reference, described), originals if adversary is None else adversary(originals))
     comparer = Comparer(reference, described)
     return max((leakage_of(comparer.compare(record)) for record in candidates), default=0.0)
 
@@ -345,9 +345,9 @@ def ladder(
     """What leaks to each of several adversaries who have all records, and at what cost, in their order."""
     if isinstance(records, Record) or isinstance(adversaries, Adversary):
         raise ArgumentError("a ladder takes a list of records and a list of adversaries: put [ ] around a single one")
-    given = tuple(records)
+    originals = tuple(records)
     described = as_labels(weights, labels)
-    return tuple(exposure(given, reference, adversary, labels=described) for adversary in adversaries)
+    return tuple(exposure(originals, reference, adversary, labels=described) for adversary in adversaries)
 
 
 def _hopeful(reference: Reference, labels: Labels) -> Callable[[Record], bool]:

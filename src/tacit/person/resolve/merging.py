@@ -43,15 +43,15 @@ def merge(records: Sequence[Record], policy: Policy = "union", labels: Mapping[s
     if len(records) == 1:
         return records[0]
     described: Mapping[str, Label] = labels if labels is not None else Labels()
-    said: dict[str, dict[str, list[float]]] = {}
+    votes_of: dict[str, dict[str, list[float]]] = {}
     speakers: dict[str, int] = {}
     for record in records:
         for label in {attribute.label for attribute in record}:
             speakers[label] = speakers.get(label, 0) + 1
         for label, value, confidence in record:
-            said.setdefault(label, {}).setdefault(value, []).append(confidence)
+            votes_of.setdefault(label, {}).setdefault(value, []).append(confidence)
     merged: list[Attribute] = []
-    for label, votes in said.items():
+    for label, votes in votes_of.items():
         # Labels may be a plain mapping, which has only the labels that were described.
         single = label in described and described[label].single
         if policy == "diluted":

@@ -133,8 +133,8 @@ class Resolver:
         home = done.cluster
         mark = self._count if member is None else member
         counting = self.rules.values(record)
-        values = {label: dict.fromkeys(held, mark) for label, held in counting.items()}
-        fresh = [(label, value) for label, held in counting.items() for value in held]
+        values = {label: dict.fromkeys(label_values, mark) for label, label_values in counting.items()}
+        fresh = [(label, value) for label, label_values in counting.items() for value in label_values]
         self.clusters[home] = Resolved(dict(facts_of(record)), [mark], [], values)
         self._count += 1
         self._log.append(done)
@@ -271,9 +271,9 @@ class Resolver:
         kept, absorbed = self.clusters[home], self.clusters.pop(other)
         before: list[tuple[Fact, float | None]] = []
         for fact, confidence in absorbed.facts.items():
-            held = kept.facts.get(fact)
-            if held is None or confidence > held:
-                before.append((fact, held))
+            known = kept.facts.get(fact)
+            if known is None or confidence > known:
+                before.append((fact, known))
                 kept.facts[fact] = confidence
         fresh: list[Fact] = []
         for label, carried in absorbed.values.items():

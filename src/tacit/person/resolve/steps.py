@@ -77,7 +77,9 @@ def _reworded(record: Record, change: _Change) -> Record:
 
 def _valued(label: str, value_of: Callable[[str], str]) -> _Change:
     """A change that replaces the values of one label."""
-    return lambda held: (held._replace(value=value_of(held.value)) if held.label == label else held,)
+    return lambda attribute: (
+        attribute._replace(value=value_of(attribute.value)) if attribute.label == label else attribute,
+    )
 
 
 class _Lookup:

@@ -160,7 +160,7 @@ class WhatIf:
 
 
 def _hands(
-    given: tuple[Record, ...],
+    records: tuple[Record, ...],
     reference: Reference | None,
     adversary: Adversary | Operator | None,
     labels: Labels,
@@ -169,20 +169,22 @@ def _hands(
     who = Adversary("nobody") if adversary is None else adversary
     meter = _Meter(reference, labels, beta)
     if not isinstance(who, Adversary):
-        return _Anew(given, meter, who, labels)
+        return _Anew(records, meter, who, labels)
     if any(isinstance(step, Grouping) for step in who.steps):
         rules = who.rules
     else:
         # An adversary that resolves nothing gets rules that match nothing, unless a step looks at all records at once.
         rules = replace(who, steps=(*who.steps, Resolve(Rules([])))).rules
-    return _Anew(given, meter, who, labels) if rules is None else _Resolved(given, meter, who, rules, labels)
+    return _Anew(records, meter, who, labels) if rules is None else _Resolved(records, meter, who, rules, labels)
 
 
 class _Anew:
     """An adversary that must start afresh for every question."""
 
-    def __init__(self, given: Sequence[Record], meter: _Meter, adversary: Adversary | Operator, labels: Labels) -> None:
-        self.given = list(given)
+    def __init__(
+        self, records: Sequence[Record], meter: _Meter, adversary: Adversary | Operator, labels: Labels
+    ) -> None:
+        self.given = list(records)
         self._count = len(self.given)
         self._meter = meter
         self._adversary = adversary
@@ -225,9 +227,9 @@ class _Anew:
     def standing(self) -> Standing:
         assert isinstance(self._adversary, Adversary)
         holdings = self._adversary.holdings(self.given, self._labels)
-        seen = self._adversary.prepared(self.given, self._labels)
+        prepared = self._adversary.prepared(self.given, self._labels)
         values = {cluster.members: self._meter.of(cluster.record) for cluster in holdings.clusters}
-        return Standing(seen, holdings.records, values)
+        return Standing(prepared, holdings.records, values)
 
     def _over(self, places: Sequence[int]) -> Adversary | Operator:
         """The adversary, with clusters that are listed by place restricted to the places of these records."""
@@ -274,9 +276,9 @@ class _Resolved(_Anew):
     _adversary: Adversary
 
     def __init__(
-        self, given: Sequence[Record], meter: _Meter, adversary: Adversary, rules: Rules, labels: Labels
+        self, records: Sequence[Record], meter: _Meter, adversary: Adversary, rules: Rules, labels: Labels
     ) -> None:
-        super().__init__(given, meter, adversary, labels)
+        super().__init__(records, meter, adversary, labels)
         self._rules = rules
         self._values_only = replace(adversary, steps=[s for s in adversary.steps if not isinstance(s, Grouping)])
         self._late = bool(adversary.steps) and not isinstance(adversary.steps[-1], Grouping)
@@ -302,9 +304,9 @@ class _Resolved(_Anew):
         new = list({r.attributes: r for r in records if r.attributes not in self._known}.values())
         if not new:
             return
-        seen = self._adversary.prepared(new, self._labels)
-        written = self._values_only.prepared(new, self._labels) if self._late else seen
-        for record, before, after in zip(new, seen, written, strict=True):
+        prepared = self._adversary.prepared(new, self._labels)
+        written = self._values_only.prepared(new, self._labels) if self._late else prepared
+        for record, before, after in zip(new, prepared, written, strict=True):
             sign = 1 if self._meter.hopeful(after) else -1
             self._known[record.attributes] = _Entry(sign * (len(self._known) + 1), before, after)
 
@@ -399,8 +401,8 @@ class _Resolved(_Anew):
 
     def standing(self) -> Standing:
         clusters = sorted(tuple(sorted(cluster.members)) for cluster in self._resolver.clusters.values())
-        seen, written = ([getattr(entry, name) for entry in self._entries] for name in ("seen", "written"))
-        return Standing(seen, written, {members: self._value(members) for members in clusters})
+        prepared, written = ([getattr(entry, name) for entry in self._entries] for name in ("seen", "written"))
+        return Standing(prepared, written, {members: self._value(members) for members in clusters})
 
     def _value(self, members: Sequence[int], cluster: int | None = None) -> float:
         """The leakage of these records merged; for an existing ``cluster`` the resolver may have the merged facts."""

@@ -75,9 +75,11 @@ class RecordPool:
     def numbered(self, rids: Iterable[int]) -> list[Record]:
         """Records from the engine, in the order asked for, named by their numbers, which reveal no value."""
         wanted = [int(rid) for rid in rids]
-        held = contents(self.attributes, wanted)
+        attributes_of = contents(self.attributes, wanted)
         return [
-            Record.trusted((Attribute(*parts) for parts in held[rid]), name=str(rid), source=self.source(rid).name)
+            Record.trusted(
+                (Attribute(*parts) for parts in attributes_of[rid]), name=str(rid), source=self.source(rid).name
+            )
             for rid in wanted
         ]
 

@@ -81,7 +81,7 @@ def read_pool(
     return RecordPool(together.attributes, tuple(read), tuple(notes))
 
 
-def read_references(population: PopulationSpec, store: Store, meant: Meaning = lambda held: held) -> References:
+def read_references(population: PopulationSpec, store: Store, meant: Meaning = lambda value: value) -> References:
     """The true records of many people, in the same store as the attributes.
 
     ``meant`` brings values into the form in which they are compared.

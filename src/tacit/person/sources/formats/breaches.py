@@ -25,7 +25,7 @@ VERIFIED, UNVERIFIED, SPAM_LIST = 1.0, 0.5, 0.3
 class _Breach(NamedTuple):
     """A breach, its name, its classes of data and, in an export of a domain, the account it belongs to."""
 
-    said: Mapping[str, Any]
+    fields: Mapping[str, Any]
     name: str
     classes: list[str]
     account: Account | None
@@ -48,8 +48,8 @@ def read_breaches(source: Source, person: Reference) -> Reading:
     }
     fabricated, unlabelled, missing = left_out.values()
     nobody, classless = 0, False
-    for said, name, classes, account in _breaches(source):
-        if said.get("IsFabricated") is True:
+    for fields, name, classes, account in _breaches(source):
+        if fields.get("IsFabricated") is True:
             fabricated.add(name)
             continue
         unlabelled |= {each for each in classes if each not in labels}
@@ -57,18 +57,18 @@ def read_breaches(source: Source, person: Reference) -> Reading:
         addresses = labels.get(ADDRESSES)
         own = person.values(addresses) if addresses is not None else ()
         if account is not None:
-            classless |= "DataClasses" not in said
+            classless |= "DataClasses" not in fields
             own, others = whose(account, own)
             if not own:
                 # About somebody else the file gives only the address, if it gives the domain.
                 nobody += not others
                 facts = [(addresses, other) for other in others if addresses is not None]
-                records += [FileRecord(name, facts, _confidence(said))] if facts else []
+                records += [FileRecord(name, facts, _confidence(fields))] if facts else []
                 continue
         missing |= {label for label in wanted if not person.values(label)}
         values = {label: own if label == addresses else person.values(label) for label in wanted}
         facts = [(label, value) for label, some in values.items() for value in some]
-        records.append(FileRecord(name, facts, _confidence(said)))
+        records.append(FileRecord(name, facts, _confidence(fields)))
     notes = [f"source '{source.name}': {what}: {', '.join(sorted(some))}" for what, some in left_out.items() if some]
     if classless:
         notes.append(

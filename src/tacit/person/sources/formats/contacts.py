@@ -12,7 +12,7 @@ from tacit.person.sources.formats.format import Beginning, FileEntry, of_entries
 _NUMBERED = re.compile(r"(.+?) \d+ - (.+)")
 _NAME_PARTS = (("First Name", "Given Name"), ("Last Name", "Family Name"))
 # What a numbered column holds: E-mail 1 - Value is an e-mail address, E-mail 1 - Type is not.
-_HELD = {"Value": "", "Formatted": "", "Name": "", "Street": " street", "City": " city", "Postal Code": " code"}
+_PARTS = {"Value": "", "Formatted": "", "Name": "", "Street": " street", "City": " city", "Postal Code": " code"}
 
 
 def _entries(path: Path) -> Iterator[FileEntry]:
@@ -29,23 +29,23 @@ def _entries(path: Path) -> Iterator[FileEntry]:
 
 
 def _fields(column: str, cell: str, cells: dict[str, str]) -> Iterator[tuple[str, str]]:
-    found = _NUMBERED.fullmatch(column)
-    if found is None:
+    match = _NUMBERED.fullmatch(column)
+    if match is None:
         plain = ("Name", "Nickname", "Birthday", "Organization Name", "Organization Title", "Occupation")
         if column in plain:
             yield column, cell
         return
-    kind, held = found[1], _HELD.get(found[2])
-    if held is None:
+    kind, part = match[1], _PARTS.get(match[2])
+    if part is None:
         return
-    street = cells.get(column.removesuffix(found[2]) + "Street")
+    street = cells.get(column.removesuffix(match[2]) + "Street")
     for value in map(str.strip, cell.split(":::")):
-        if kind == "Address" and held == " street":
+        if kind == "Address" and part == " street":
             town = cells.get(column.removesuffix("Street") + "City", "")
             yield "Address", ", ".join(filter(None, (value, town)))
-        elif kind == "Address" and held == " code":
+        elif kind == "Address" and part == " code":
             yield "Postal Code", value
-        elif not held and value and not (kind == "Address" and street):
+        elif not part and value and not (kind == "Address" and street):
             yield kind, ", ".join(value.splitlines())
 
 

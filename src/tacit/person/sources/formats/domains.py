@@ -23,8 +23,8 @@ def accounts_in(data: Any) -> list[Account] | None:
         return None
     results = data.get("BreachSearchResults")
     if isinstance(results, list):
-        found = [each for each in results if isinstance(each, dict) and isinstance(each.get("Breaches"), list)]
-        return [Account(str(each.get("Alias")), str(each.get("DomainName") or ""), each["Breaches"]) for each in found]
+        listed = [each for each in results if isinstance(each, dict) and isinstance(each.get("Breaches"), list)]
+        return [Account(str(each.get("Alias")), str(each.get("DomainName") or ""), each["Breaches"]) for each in listed]
     if all(isinstance(some, list) and some and all(isinstance(each, str) for each in some) for some in data.values()):
         # A mapping from words to lists of words may be anything; aliases have no spaces, and names of breaches no @.
         words = [*data, *(each for some in data.values() for each in some)]

@@ -117,8 +117,8 @@ def _confidence(data: Mapping[str, Any], source: Source, where: str) -> float | 
 def _read(source: Source, person: Reference | None) -> Reading:
     unlabelled: set[str] = set()
     records = list(read_features(source, unlabelled))
-    told = f"source '{source.name}': feature attributes without a label: {', '.join(sorted(unlabelled))}"
-    return records, [told] * bool(unlabelled)
+    note = f"source '{source.name}': feature attributes without a label: {', '.join(sorted(unlabelled))}"
+    return records, [note] * bool(unlabelled)
 
 
 FORMAT = FileFormat(

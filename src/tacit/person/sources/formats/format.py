@@ -58,10 +58,10 @@ class Beginning:
         """The object on the first line, if the file has one object per line."""
         first = self.text.lstrip().partition("\n")[0]
         try:
-            found = json_of(first) if first.startswith("{") else None
+            line = json_of(first) if first.startswith("{") else None
         except ValueError:
-            found = None
-        return found if isinstance(found, dict) else {}
+            line = None
+        return line if isinstance(line, dict) else {}
 
     @cached_property
     def whole(self) -> Any:
@@ -125,8 +125,8 @@ def of_entries(
                 records.append(FileRecord(entry.name, facts, 1.0))
         if not records:
             raise DataError(f"{source.path} has no record of {title} that says something of a person: is it the file?")
-        told = f"source '{source.name}': fields without a label, left out: {', '.join(sorted(unlabelled))}"
-        return records, [told] * bool(unlabelled)
+        note = f"source '{source.name}': fields without a label, left out: {', '.join(sorted(unlabelled))}"
+        return records, [note] * bool(unlabelled)
 
     def labels_in(source: Source) -> set[str]:
         labels = source.labels_of(usual)

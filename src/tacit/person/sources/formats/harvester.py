@@ -18,14 +18,14 @@ _TAGS = {"email": "emails", "person": "people", "people": "people"}
 
 def _entries(path: Path) -> Iterator[FileEntry]:
     raw = bytes_in(path, "harvest")
-    for kind, said in _tagged(raw, path) if raw.lstrip()[:1] == b"<" else _listed(raw, path):
+    for kind, text in _tagged(raw, path) if raw.lstrip()[:1] == b"<" else _listed(raw, path):
         if kind in _PEOPLE:
             # LinkedIn's titles: a name, a job, an employer.
-            parts = [part.strip() for part in said.split(" - ")]
+            parts = [part.strip() for part in text.split(" - ")]
             named = zip((kind, "job", "employer"), parts, strict=False)
             yield FileEntry(None, [(name, part) for name, part in named if part])
         else:
-            yield FileEntry(None, [(kind, said)])
+            yield FileEntry(None, [(kind, text)])
 
 
 def _listed(raw: bytes, path: Path) -> Iterator[tuple[str, str]]:
@@ -44,8 +44,8 @@ def _tagged(raw: bytes, path: Path) -> Iterator[tuple[str, str]]:
         root = ElementTree.fromstring(raw)
     except (ElementTree.ParseError, ValueError, LookupError):
         raise DataError(f"{path} is no XML, or damaged: export it again, or as JSON") from None
-    said = ((_TAGS[each.tag], (each.text or "").strip()) for each in root.iter() if each.tag in _TAGS)
-    return ((kind, text) for kind, text in dict.fromkeys(said) if text)
+    tagged = ((_TAGS[each.tag], (each.text or "").strip()) for each in root.iter() if each.tag in _TAGS)
+    return ((kind, text) for kind, text in dict.fromkeys(tagged) if text)
 
 
 def _fits(file: Beginning) -> bool:

@@ -23,8 +23,8 @@ def _entries(path: Path) -> Iterator[FileEntry]:
     names: dict[str, dict[str, None]] = {}
     for head in _heads(path):
         message = BytesHeaderParser().parsebytes(head)
-        said = [str(line) for wanted in _WANTED for line in message.get_all(wanted, [])]
-        for name, address in getaddresses(said):
+        lines = [str(line) for wanted in _WANTED for line in message.get_all(wanted, [])]
+        for name, address in getaddresses(lines):
             if re.fullmatch(r"[^@\s]+@[^@\s]+", address):
                 shown = _decoded(name)
                 names.setdefault(address.casefold(), {}).update({shown: None} if shown and "@" not in shown else {})

@@ -29,26 +29,26 @@ class _Event(NamedTuple):
 
 
 def _entries(path: Path) -> Iterator[FileEntry]:
-    found: dict[tuple[str, str], dict[tuple[str, str], None]] = {}
+    fields_of: dict[tuple[str, str], dict[tuple[str, str], None]] = {}
     known: dict[str, tuple[str, str]] = {}
     for event in _events(path):
-        field = (event.kind, _said(event.kind, event.data))
+        field = (event.kind, _value(event.kind, event.data))
         known.setdefault(event.data, field)
-        found.setdefault((event.module, event.origin), {})[field] = None
-    for (_, origin), fields in found.items():
+        fields_of.setdefault((event.module, event.origin), {})[field] = None
+    for (_, origin), fields in fields_of.items():
         yield FileEntry(None, list({**({known[origin]: None} if origin in known else {}), **fields}))
 
 
-def _said(kind: str, data: str) -> str:
+def _value(kind: str, data: str) -> str:
     """The value in the data of an event; what follows in brackets says where it was found."""
-    said = re.sub(r"</?SFURL>", "", data).strip()
-    address = re.search(r"https?://\S+", said)
-    if "\n" in said and address is not None:
+    text = re.sub(r"</?SFURL>", "", data).strip()
+    address = re.search(r"https?://\S+", text)
+    if "\n" in text and address is not None:
         return address[0]
     if "ompromised" in kind or "COMPROMISED" in kind:
-        said = re.sub(r"\s*\[[^\]]*\]$", "", said)
-        return said.partition(":")[2] or said if "assword" in kind or "PASSWORD" in kind else said
-    return said
+        text = re.sub(r"\s*\[[^\]]*\]$", "", text)
+        return text.partition(":")[2] or text if "assword" in kind or "PASSWORD" in kind else text
+    return text
 
 
 def _events(path: Path) -> Iterator[_Event]:

@@ -31,12 +31,12 @@ _QUIET = {
 
 def _entries(path: Path) -> Iterator[FileEntry]:
     fields: list[tuple[str, str]] = []
-    for name, given, value in _lines(text_of_file(path, "vCard")):
+    for name, parameters, value in _lines(text_of_file(path, "vCard")):
         if name == "BEGIN" or (name == "END" and fields):
             # A card that is cut off is still used.
             yield from _card(fields)
             fields = []
-        elif name not in _QUIET and not name.startswith("X-AB") and "BASE64" not in given and value.strip(" ;"):
+        elif name not in _QUIET and not name.startswith("X-AB") and "BASE64" not in parameters and value.strip(" ;"):
             fields.append((name, value))
     yield from _card(fields)
 
@@ -48,37 +48,37 @@ def _lines(text: str) -> Iterator[tuple[str, str, str]]:
     text = re.sub(r"\n[ \t]", "", text)
     text = re.sub(r"(?im)^([^:\n]*QUOTED-PRINTABLE[^:\n]*:(?:[^\n]*=\n)*[^\n]*)", _unbroken, text)
     for line in text.split("\n"):
-        if found := _LINE.fullmatch(line):
-            name, given, value = found[1].upper(), found[2].upper(), found[3]
-            if "QUOTED-PRINTABLE" in given:
+        if match := _LINE.fullmatch(line):
+            name, parameters, value = match[1].upper(), match[2].upper(), match[3]
+            if "QUOTED-PRINTABLE" in parameters:
                 value = quopri.decodestring(value.encode()).decode("utf-8", "replace")
-            yield name, given.replace("ENCODING=B;", "BASE64").replace("ENCODING=B", "BASE64"), value
+            yield name, parameters.replace("ENCODING=B;", "BASE64").replace("ENCODING=B", "BASE64"), value
 
 
-def _unbroken(found: re.Match[str]) -> str:
-    return found[0].replace("=\n", "")
+def _unbroken(match: re.Match[str]) -> str:
+    return match[0].replace("=\n", "")
 
 
 def _card(fields: list[tuple[str, str]]) -> Iterator[FileEntry]:
     whole = {name for name, _ in fields}
-    said: list[tuple[str, str]] = []
+    plain_fields: list[tuple[str, str]] = []
     for name, value in fields:
         parts = [_plain(part) for part in re.split(r"(?<!\\);", value)]
         if name == "N":
             # The family name comes first; a card with the full name does not need the parts.
-            said += [] if "FN" in whole else [("FN", " ".join(filter(None, [*parts[1:2], *parts[:1]])))]
+            plain_fields += [] if "FN" in whole else [("FN", " ".join(filter(None, [*parts[1:2], *parts[:1]])))]
         elif name == "ADR":
             street, town, region, code = (*parts, *[""] * 7)[2:6]
-            said += [("ADR", ", ".join(filter(None, (street, town, region)))), ("ADR code", code)]
+            plain_fields += [("ADR", ", ".join(filter(None, (street, town, region)))), ("ADR code", code)]
         else:
-            said.append((name, parts[0] if name == "ORG" else _plain(value)))
-    said = [(name, re.sub(r"(?i)^(tel|mailto):", "", value)) for name, value in said if value]
-    if said:
-        yield FileEntry(None, said)
+            plain_fields.append((name, parts[0] if name == "ORG" else _plain(value)))
+    plain_fields = [(name, re.sub(r"(?i)^(tel|mailto):", "", value)) for name, value in plain_fields if value]
+    if plain_fields:
+        yield FileEntry(None, plain_fields)
 
 
 def _plain(value: str) -> str:
-    unescaped = _ESCAPED.sub(lambda found: " " if found[1] in "nN" else found[1], value)
+    unescaped = _ESCAPED.sub(lambda match: " " if match[1] in "nN" else match[1], value)
     return " ".join(unescaped.split())
 
 
