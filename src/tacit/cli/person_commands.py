@@ -18,7 +18,7 @@ EXIT_CODES = f"Exit codes: 0 done; 1 the leakage is above --fail-above; {_CODES}
 _PLAIN_CODES = f"Exit codes: 0 done; {_CODES}"
 
 
-@click.group(epilog=EXIT_CODES)
+@click.group(epilog=EXIT_CODES, short_help="How exposed is one person, and what to do?")
 def person() -> None:
     """How much of one person's file can somebody piece together from all that is already out there?
 

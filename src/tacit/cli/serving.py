@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 
-@click.command()
+@click.command(short_help="The same in your browser, on this machine only.")
 @click.argument("folder", type=click.Path(path_type=Path), default=Path())
 @click.option(
     "--port",

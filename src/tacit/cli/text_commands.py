@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 
-@click.command("explain-text")
+@click.command("explain-text", short_help="Which words of a post give a secret away?")
 @click.option(
     "--model",
     type=click.Path(path_type=Path),

@@ -71,7 +71,7 @@ def _said_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     whole = dict(pairs)
     for name, _ in pairs if len(whole) < len(pairs) else ():
         if sum(other == name for other, _ in pairs) > 1:
-            raise Damaged(name, "stands there twice")
+            raise Damaged(name, "occurs twice")
     return whole
 
 

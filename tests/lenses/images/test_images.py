@@ -128,7 +128,7 @@ def test_an_audit_shows_originals_and_its_numbers_in_every_form(audited: ImageAu
     assert "img-src data:" in page
     assert "http" not in re.sub(r"http://www\.w3\.org/2000/svg|http-equiv", "", page)
     text = report.to_text(audited, width=100)
-    assert "one makes its own label" in text
+    assert "an image makes its own label" in text
     assert "times as likely" in audited.headline
     assert "nats" not in text
     assert "LEAK" in text

@@ -592,7 +592,7 @@ def test_the_example_is_a_case_without_mistakes_that_says_everything(tmp_path: P
 
 def test_the_example_overwrites_nothing_and_then_writes_nothing(tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_text("mine")
-    with pytest.raises(ArgumentError, match=r"people.csv is there already"):
+    with pytest.raises(ArgumentError, match=r"people.csv already exists"):
         person_init(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
     assert (tmp_path / "people.csv").read_text() == "mine"

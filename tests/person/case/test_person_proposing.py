@@ -83,7 +83,7 @@ def test_the_command_tells_it_and_what_comes_next(folder: Path, tmp_path: Path) 
 def test_a_case_that_is_there_is_never_overwritten(folder: Path) -> None:
     person_init(folder, source=folder)
     before = (folder / "case.yaml").read_bytes()
-    with pytest.raises(ArgumentError, match="is there already"):
+    with pytest.raises(ArgumentError, match="already exists"):
         person_init(folder, source=folder)
     assert (folder / "case.yaml").read_bytes() == before
     filled_in(folder / "case.yaml")

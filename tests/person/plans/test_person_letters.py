@@ -55,7 +55,7 @@ def test_letters_can_be_read_by_nobody_else_and_overwrite_nothing(tmp_path: Path
     (name,) = letters(case, tmp_path / "letters")
     assert stat.S_IMODE((tmp_path / "letters" / name).stat().st_mode) == 0o600
     (tmp_path / "letters" / name).write_text("mine")
-    with pytest.raises(ArgumentError, match="is there already"):
+    with pytest.raises(ArgumentError, match="already exists"):
         person_remove(case, letters=tmp_path / "letters")
     assert (tmp_path / "letters" / name).read_text() == "mine"
 

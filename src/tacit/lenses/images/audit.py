@@ -277,7 +277,7 @@ def _headline(
     if verdict == "leak":
         top = best.leaking_most[0]
         return sentence(
-            "The images give away '{secret}': one makes its own label {times} times as likely on average (estimate), "
+            "The images give away '{secret}': an image makes its own label {times} times as likely on average (estimate), "
             "and {guessed}. Of patches of {size} pixels, row {row}, column {column} says most.",
             secret=collection.secret,
             times=LiftFactor(best.information.value),

@@ -120,13 +120,13 @@ def _headline(adversary: str, before: float, steps: Sequence[RemovalStep], fail_
         )
     if not steps:
         return (
-            f"No removal within the limits lowers the leakage of {level(before)} under {adversary}"
+            f"No removal within the limits lowers the leakage of {level(before)} under '{adversary}'"
             f"{verdict(before, fail_above)}."
         )
     last = steps[-1]
     sources = listed([f"'{step.source}'" for step in steps])
     order = " in this order" if len(steps) > 1 else ""
-    words = f"Ask {sources}{order}: the leakage under {adversary} is {level(before)} now"
+    words = f"Ask {sources}{order}: the leakage under '{adversary}' is {level(before)} now"
     if all(step.success == 1 for step in steps):
         return f"{words} and {level(last.if_removed)} after{verdict(last.expected, fail_above)}."
     return (

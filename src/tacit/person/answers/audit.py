@@ -69,8 +69,8 @@ class PersonAuditResult(PersonResult):
         """The strongest adversary, the person and the records."""
         top = next(rung for rung in self.rungs if rung.adversary == self.strongest)
         return (
-            ("Recall", leak(top.best_recall), f"of the file is known to {top.adversary}"),
-            ("Leakage", leak(top.leakage), f"under {top.adversary}"),
+            ("Recall", leak(top.best_recall), f"of the file is known to '{top.adversary}'"),
+            ("Leakage", leak(top.leakage), f"under '{top.adversary}'"),
             ("Precision", leak(top.precision), "of the record that leaks most is right"),
             ("Together", leak(self.together), "of the file is in all records of the person"),
             ("Person", doc.Count(self.facts, "fact"), f"with the labels {doc.listed(self.labels)}"),
@@ -139,7 +139,7 @@ def _worst(audit: PersonAuditResult) -> Sequence[doc.Section]:
     finding = next((f for f in audit.findings if f.adversary == audit.strongest), None)
     if finding is None:
         return ()
-    title = sentence("The record that leaks most, under {}", doc.DataValue(finding.adversary, 40))
+    title = sentence("The record that leaks most, under '{}'", doc.DataValue(finding.adversary, 40))
     return (doc.Section(title, finding_blocks(finding, audit.source_names)),)
 
 
@@ -151,10 +151,10 @@ def _actions(audit: PersonAuditResult) -> Sequence[doc.Section]:
     if not audit.actions:
         return ()
     who = doc.DataValue(audit.strongest, 40)
-    words = sentence("Ranked. The circle is the leakage under {} now, the dot what it would be after.", who)
+    words = sentence("Ranked. The circle is the leakage under '{}' now, the dot what it would be after.", who)
     cards = [_action_card(action, audit.fail_above) for action in audit.actions]
     blocks = (doc.Paragraph(words, where="page"), doc.Cards(cards, shown=_ACTIONS_SHOWN, more="actions"))
-    return (doc.Section(sentence("What to do first, under {}", who), blocks),)
+    return (doc.Section(sentence("What to do first against '{}'", who), blocks),)
 
 
 def _action_card(action: Action, limit: float | None) -> doc.Card:

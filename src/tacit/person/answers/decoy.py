@@ -95,7 +95,7 @@ class PersonDecoyResult(PersonResult):
         columns = ("Adversary", ">Before", ">After", ">Change")
         table = doc.TableBlock(columns, rows, mark="◀ planned against")
         measured = [doc.Change(name, was, self.after[name]) for name, was in self.before.items() if name in self.after]
-        predicted = sentence("The plan had predicted {} under {}.", leak(self.predicted), self.adversary)
+        predicted = sentence("The plan had predicted {} under '{}'.", leak(self.predicted), self.adversary)
         words = "An adversary that corrects errors, or takes the commonest value, may not be misled at all."
         blocks: list[doc.Block] = [
             doc.Figure(doc.Changes(measured, self.fail_above), (table,)),

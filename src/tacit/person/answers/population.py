@@ -64,7 +64,7 @@ class PersonPopulationResult(PersonResult):
         tiles: list[tuple[doc.Text, ...]] = [
             ("Persons", doc.Count(self.persons)),
             records_tile(self.sources),
-            ("Largest leakage", leak(self.leakage), f"under {top.adversary}"),
+            ("Largest leakage", leak(self.leakage), f"under '{top.adversary}'"),
             ("Mean leakage", leak(top.mean), sentence("mean recall {}", leak(top.mean_recall))),
         ]
         if self.fail_above is not None and top.above is not None:

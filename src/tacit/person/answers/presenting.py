@@ -297,7 +297,7 @@ def shares_section(shares: Sequence[SourceShare], adversary: str) -> list[doc.Se
     ]
     table = doc.TableBlock(("Source", ">Records", ">Leakage without it", ">It adds", ">Only there"), rows)
     words = sentence(
-        "The leakage under {} with all sources, minus the leakage without this one, everything else resolved again. "
+        "The leakage under '{}' with all sources, minus the leakage without this one, everything else resolved again. "
         "Only there: the share of the person's file that no other source has; a source may have that and still add "
         "nothing to the record that leaks most. {}",
         doc.DataValue(adversary, 40),

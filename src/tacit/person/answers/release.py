@@ -40,7 +40,7 @@ class PersonReleaseResult(PersonResult):
 
     def tiles(self) -> Sequence[tuple[doc.Text, ...]]:
         """The leakage now and after the best choice."""
-        now = doc.listed([f"{part(value)} under {doc.shorten(name, 24)}" for name, value in self.before.items()])
+        now = doc.listed([f"{part(value)} under '{doc.shorten(name, 24)}'" for name, value in self.before.items()])
         releases = doc.Count(len({option.slot for option in self.options}))
         return (
             ("Largest leakage now", leak(max(self.before.values())), now),

@@ -46,7 +46,7 @@ class PersonRemoveResult(PersonResult):
         budget = "no budget was given" if self.budget is None else sentence("of {}", chosen(self.budget))
         fails = "some requests fail" if any(step.success < 1 for step in self.steps) else "every request succeeds"
         return (
-            ("Leakage now", leak(self.before), f"under {self.adversary}, the strongest"),
+            ("Leakage now", leak(self.before), f"under '{self.adversary}', the strongest"),
             ("Expected after", leak(self.leakage), fails),
             *([("If all succeed", leak(self.steps[-1].if_removed))] if self.steps else []),
             ("Cost", chosen(sum(step.cost for step in self.steps)), budget),

@@ -25,7 +25,7 @@ def placed(folder: Path, files: Mapping[str, bytes], *, mode: int = 0o666) -> li
             raise ArgumentError(f"{folder} is a file: choose another name for the directory")
         there = [name for name in files if os.path.lexists(folder / name)]
         if there:
-            raise ArgumentError(f"{folder / there[0]} is there already: choose another directory, or move it away")
+            raise ArgumentError(f"{folder / there[0]} already exists: choose another directory, or move it away")
         missing = [path for path in (absolute, *absolute.parents) if not path.exists()]
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,7 @@ export function advised(section, job, look, tried) {
     return make("tr", {}, make("th", { scope: "row" }, withTrial(press, tried[each.words])), numbers(each));
   });
   const { found, guessed } = job.result.fixes ?? job.result.ladder.original;
-  const as = make("tr", {}, make("th", { scope: "row" }, "as it is"), numbers({ found, guessed, kept: 1 }));
+  const as = make("tr", {}, make("th", { scope: "row" }, "no change"), numbers({ found, guessed, kept: 1 }));
   const heads = ["Change", "Found", "Guessed", "Kept"].map((words, place) => make("th", { scope: "col", class: place ? "n" : null }, words));
   const caption = make("caption", {}, "Press one to examine the table again with that change; the file itself is not touched. Found and guessed: people in 1,000.");
   const table = make("table", { class: "advised" }, caption, make("thead", {}, make("tr", {}, heads)), make("tbody", {}, as, lines));

@@ -72,7 +72,7 @@ function reading(post) {
   const telling = post.pieces.filter(strength).map((piece) => piece.text);
   const unknown = post.unknown ? `; ${post.unknown} ${post.unknown === 1 ? "word is" : "words are"} not known` : "";
   return [
-    make("p", { class: "told" }, make("span", {}, "points to ", make("b", {}, post.secret), ` with ${percent(post.posterior)}${unknown}`)),
+    make("p", { class: "told" }, make("span", {}, "points to ", make("b", {}, post.secret), `, with probability ${percent(post.posterior)}${unknown}`)),
     make("p", {}, post.pieces.map((piece) => word(piece, post.secret))),
     make("p", { class: "unseen" }, telling.length ? `Words that tell: ${telling.join(", ")}` : "No single word tells."),
   ];

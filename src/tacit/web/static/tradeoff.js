@@ -119,7 +119,7 @@ function conditions(request, look) {
   return make(
     "div",
     { class: "row conditions" },
-    make("label", { class: "inline-tick" }, both, "Promise both ways: a row may also not make a secret unlikely, or rule it out"),
+    make("label", { class: "inline-tick" }, both, "Promise both ways: nor may a row make a secret unlikely, or rule it out"),
     make("label", {}, "People who share a row, at least ", least),
   );
 }

@@ -60,7 +60,7 @@ class ImageAuditResult(Result):
 
 
 def _tiles(result: ImageAuditResult) -> doc.Tiles:
-    priors = [f"{doc.shorten(s.label, 24)} {share(s.prior)}" for s in result.secrets]
+    priors = [f"{doc.shorten(s.label, 24)} ({share(s.prior)})" for s in result.secrets]
     guess = result.adversary
     return doc.Tiles(
         (

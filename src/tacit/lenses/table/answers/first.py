@@ -165,7 +165,7 @@ def _changes(audit: AuditResult, *, few: bool) -> Iterator[doc.Block]:
     best = chosen(fixes)[: _CHANGES_TOLD - 2 * few] if fixes is not None else []
     if fixes is not None and best:
         heads = (f"Change (people of {OF:,})", ">Found", ">Guessed", ">Kept")
-        as_it_is = doc.Row(("as it is", people(fixes.found), people(fixes.guessed), doc.Share(1.0)))
+        unchanged = doc.Row(("no change", people(fixes.found), people(fixes.guessed), doc.Share(1.0)))
         rows = [
             (
                 sentence("{}", fix.setting),
@@ -175,7 +175,7 @@ def _changes(audit: AuditResult, *, few: bool) -> Iterator[doc.Block]:
             )
             for fix in best
         ]
-        yield doc.TableBlock(heads, [as_it_is, *rows])
+        yield doc.TableBlock(heads, [unchanged, *rows])
         sample = "" if fixes.sampled is None else f", estimated from {fixes.sampled:,} records"
         words = (
             "Found: nobody else has their values. Guessed: at least this many more than without the table. Kept: of "

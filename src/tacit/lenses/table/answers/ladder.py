@@ -97,7 +97,7 @@ def _table(ladder: Ladder) -> doc.TableBlock:
         ">Guessed\nof 1,000",
         ">Smallest\ngroup",
     )
-    as_it_is = doc.Row(("as it is", "", *_numbers(ladder.original)))
+    original = doc.Row(("original", "", *_numbers(ladder.original)))
     rows = [
         doc.Row(
             (
@@ -109,7 +109,7 @@ def _table(ladder: Ladder) -> doc.TableBlock:
         )
         for at, rung in enumerate(ladder.rungs)
     ]
-    return doc.TableBlock(columns, [as_it_is, *rows])
+    return doc.TableBlock(columns, [original, *rows])
 
 
 def _numbers(rung: ReleaseRung) -> tuple[doc.InCell, ...]:

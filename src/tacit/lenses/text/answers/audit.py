@@ -88,7 +88,7 @@ class TextAuditResult(Result):
 
 
 def _tiles(result: TextAuditResult) -> doc.Tiles:
-    priors = doc.listed([f"{doc.shorten(s.label, 24)} {share(s.prior)}" for s in result.secrets], limit=6)
+    priors = doc.listed([f"{doc.shorten(s.label, 24)} ({share(s.prior)})" for s in result.secrets], limit=6)
     limits = doc.Interval.shares(*result.right_interval)
     interval = doc.factor_limits(result.information.low, result.information.high, "95% interval")
     nats, whole = doc.Nats(result.information.value, unit=False), doc.Nats(result.uncertainty)
