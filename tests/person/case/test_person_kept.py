@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 
 import tacit
-from sizes import many
+from sizes import few, many
 from tacit.person import inquiry
 from tacit.person.answers import kept
 from tacit.person.link import wide
@@ -114,3 +116,35 @@ def test_adversaries_one_after_the_other_are_as_asked(case: Path) -> None:
 def test_an_answer_that_json_cannot_write_is_given_all_the_same(case: Path) -> None:
     limit = np.float32(0.5)
     assert tacit.person_audit(case, fail_above=limit).fail_above == limit
+
+
+@pytest.mark.parametrize("forged", few(["owner of the folder", "link", "mode", "owner of the file"], 2))
+def test_what_somebody_else_kept_is_not_believed(case: Path, monkeypatch: pytest.MonkeyPatch, forged: str) -> None:
+    true = tacit.person_audit(case)
+    folder = case.parent / ".tacit" / case.name
+    (answer,) = folder.glob("answer-*")
+    said = json.loads(answer.read_text())
+    said["answer"] = said["answer"].replace(true.headline, "nothing is known")
+    said["sha256"] = hashlib.sha256(said["answer"].encode()).hexdigest()
+    answer.write_text(json.dumps(said))
+    assert tacit.person_audit(case).headline == "nothing is known"  # so it is forged well enough
+    if forged == "mode":
+        folder.parent.chmod(0o777)
+    elif forged == "link":
+        folder.parent.rename(case.parent / "elsewhere")
+        folder.parent.symlink_to(case.parent / "elsewhere")
+    else:
+        theirs = folder.parent if forged.endswith("folder") else answer
+        number = theirs.stat().st_ino
+        real = {name: getattr(os, name) for name in ("stat", "lstat", "fstat")}
+
+        def owned(found: os.stat_result) -> os.stat_result:
+            mine = list(found)
+            mine[4] += found.st_ino == number
+            return os.stat_result(mine, {name: getattr(found, name) for name in ("st_mtime_ns", "st_ctime_ns")})
+
+        for name, own in real.items():
+            monkeypatch.setattr(os, name, lambda *path, own=own, **how: owned(own(*path, **how)))
+    again = tacit.person_audit(case)
+    assert again.headline == true.headline
+    assert any("somebody else" in note for note in again.notes) == (forged != "owner of the file")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -104,3 +105,11 @@ def test_a_damaged_state_is_named_and_left(case: Path, text: str) -> None:
 def test_without_watching_nothing_is_kept(case: Path) -> None:
     assert person_audit(case).changes is None
     assert not state_of(case).exists()
+
+
+def test_a_state_of_somebody_else_is_refused(case: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    state_of(case).write_text("{}")
+    owner = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    with pytest.raises(DataError, match="is somebody else's, who may have made it up"):
+        person_audit(case, watch=True)

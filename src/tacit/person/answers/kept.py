@@ -8,10 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import stat
 import sys
 import sysconfig
 import types
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -24,20 +26,45 @@ Answer = TypeVar("Answer")
 FOLDER = ".tacit"
 
 
+def kept_folder(case: Path) -> Path | None:
+    """The folder with what is kept about a case, whether or not it exists; None if anybody else may have written in it.
+
+    In a shared folder, somebody else may have put one there with an answer that is not true.
+    """
+    folder = case.absolute().parent / FOLDER / case.name
+    for place in (folder.parent, folder):
+        with suppress(FileNotFoundError):
+            facts = place.lstat()
+            if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_mode & 0o022:
+                return None
+    return folder
+
+
+def kept_bytes(case: Path, called: str) -> bytes:
+    """A file that is kept about a case; an OSError if there is none, or if it is somebody else's."""
+    folder = kept_folder(case)
+    if folder is None:
+        raise PermissionError(f"{FOLDER} next to {case} is somebody else's")
+    with (folder / called).open("rb") as file:
+        if os.fstat(file.fileno()).st_uid != os.geteuid():
+            raise PermissionError(f"{file.name} is somebody else's")
+        return file.read()
+
+
 def answer_file(question: object) -> str:
     """The file name of the answer to a question."""
     return f"answer-{_digest(json.dumps(question, sort_keys=True, default=repr))[:32]}"
 
 
 def kept_answer(case: Path, question: object, kind: type[Answer]) -> Answer | None:
-    """The answer that was kept; None if there is none, or if a file that it depends on has changed.
+    """The answer that this user kept; None if there is none, or if a file that it depends on has changed.
 
     A file has not changed if it is the same file with the same length, and was neither written to nor renamed since.
     The files are the case, its sources, every file that it names, Tacit's own, and the folder into which packages are
     installed.
     """
     try:
-        noted = json.loads((case.absolute().parent / FOLDER / case.name / answer_file(question)).read_bytes())
+        noted = json.loads(kept_bytes(case, answer_file(question)))
         same = noted["code"] == code() and all(
             file_state(Path(path)) == stamp for path, stamp in noted["files"].items()
         )
@@ -93,8 +120,8 @@ def code() -> str:
                 if entry.is_dir(follow_symlinks=False):
                     folders += [entry.path] if entry.name != "__pycache__" else []
                 else:
-                    stat = entry.stat()
-                    facts.append([entry.path, stat.st_size, stat.st_mtime_ns])
+                    status = entry.stat()
+                    facts.append([entry.path, status.st_size, status.st_mtime_ns])
     return _digest(json.dumps(sorted(map(str, facts))))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 
 from tacit.errors import DataError
-from tacit.person.answers.kept import FOLDER
+from tacit.person.answers.kept import kept_bytes
 from tacit.person.case.schema import CaseReader
 from tacit.person.sources.source import SourceFormat
 from tacit.tables.table import Stamp, stamp_of
@@ -50,7 +50,7 @@ def columns_of(
     with reader.refusals(node, what):
         place, stamp = f"{format_} {path.resolve()}", stamp_of(path) if path.is_file() else None
         if place not in _columns:
-            _columns.update(_kept(kept_columns(reader.path)))
+            _columns.update(_kept(reader.path))
         known = _columns.get(place)
         if stamp is None or known is None or known[0] != stamp:
             known = _columns[place] = stamp, table_of(path, format_).names
@@ -62,20 +62,15 @@ def columns_of(
 _columns: dict[str, tuple[Stamp | None, tuple[str, ...]]] = {}
 
 
-def kept_columns(case: Path) -> Path:
-    """The file next to the case that keeps the columns of its sources, if there is one."""
-    return case.absolute().parent / FOLDER / case.name / COLUMNS
-
-
 def columns_seen(paths: Iterable[Path]) -> str:
     """What was seen of these files, in the form that :func:`columns_of` reads."""
     wanted = {str(path.resolve()) for path in paths}
     return json.dumps({place: columns for place, columns in _columns.items() if place.split(" ", 1)[1] in wanted})
 
 
-def _kept(file: Path) -> dict[str, tuple[Stamp | None, tuple[str, ...]]]:
+def _kept(case: Path) -> dict[str, tuple[Stamp | None, tuple[str, ...]]]:
     try:
-        noted = json.loads(file.read_bytes())
+        noted = json.loads(kept_bytes(case, COLUMNS))
         return {place: (tuple(stamp), tuple(map(str, names))) for place, (stamp, names) in noted.items() if stamp}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import secrets
 import time
 from collections import Counter
@@ -137,6 +138,8 @@ def _by_label(facts: Any) -> dict[str, int]:
 def _read(path: Path) -> dict[str, Any] | None:
     if not path.exists():
         return None
+    if path.lstat().st_uid != os.geteuid():
+        raise DataError(f"{path} is somebody else's, who may have made it up: move the case into a folder of your own")
     try:
         state = json_of(bytes_in(path, "state of an audit", most=MOST_BYTES))
         if _sound(state):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tacit import __version__
 from tacit.errors import TacitError
-from tacit.person.answers.kept import FOLDER, answer_file, waiting, written_answer
+from tacit.person.answers.kept import answer_file, kept_folder, waiting, written_answer
 from tacit.person.case.model import Case
 from tacit.person.case.tables import COLUMNS, columns_seen
 from tacit.person.link.attributes import IntArray
@@ -143,6 +143,8 @@ class CaseIndex:
     def _about(self, what: str) -> dict[str, Any] | None:
         """The notes about a file; None if there is none, or if it has changed since."""
         try:
+            if any(self._path(each).lstat().st_uid != os.geteuid() for each in (what, f"{what}.json")):
+                return None
             noted: dict[str, Any] = json.loads(self._path(f"{what}.json").read_bytes())
             return noted if noted["stamp"] == list(stamp_of(self._path(what))) else None
         except (OSError, ValueError, KeyError, TypeError):
@@ -206,9 +208,10 @@ class CaseIndex:
 
 def case_index(case: Case) -> CaseIndex | None:
     """The index of a case; None if the case turns it off, if not all its sources are files that show when they changed
-    (a database with changes in a second file does not), or if the normal form of a label has no name."""
-    described = _described(case.labels)
-    if not case.index or described is None:
+    (a database with changes in a second file does not), if the normal form of a label has no name, or if the folder is
+    somebody else's."""
+    described, folder = _described(case.labels), kept_folder(case.path)
+    if not case.index or described is None or folder is None:
         return None
     stamps = []
     for source in case.sources:
@@ -221,7 +224,7 @@ def case_index(case: Case) -> CaseIndex | None:
     person = list(case.person.facts) if case.person is not None else []
     own = person if any(source.format != "table" for source in case.sources) else []
     key = _digest([__version__, stamps, described, own])
-    return CaseIndex(case.path.absolute().parent / FOLDER / case.path.name, key)
+    return CaseIndex(folder, key)
 
 
 def _digest(what: object) -> str:

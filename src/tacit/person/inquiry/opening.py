@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError
+from tacit.person.answers.kept import FOLDER, kept_folder
 from tacit.person.answers.results import Rung
 from tacit.person.case.model import Case, Slot
 from tacit.person.case.reading import read_case
@@ -33,6 +34,11 @@ from tacit.person.sources.reading import read_pool
 
 CaseLike = Case | str | os.PathLike[str]
 Thing = TypeVar("Thing", str, Record)
+
+FOREIGN = (
+    f"somebody else may write in {FOLDER} next to the case: nothing there was read and nothing was kept; remove it, or "
+    "move the case into a folder of your own"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +130,8 @@ class Inquiry:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was assumed or left out when the case and its records were read."""
-        return (*self.case.notes, *self.pool.notes)
+        foreign = [] if kept_folder(self.case.path) is not None or not self.case.index else [FOREIGN]
+        return (*self.case.notes, *self.pool.notes, *foreign)
 
     def _before(self, spec: Adversary) -> tuple[Adversary, ...]:
         """The adversaries that come before this one in the case, the last first."""
