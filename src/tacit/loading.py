@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import errno
+import hashlib
 import io
 import json
 import os
@@ -135,6 +136,12 @@ def _plain(path: str | Path, what: str) -> Iterator[BinaryIO]:
             yield file
     except OSError as error:
         raise SourceError(f"cannot read the {what} {path}: {error.strerror or error}") from error
+
+
+def file_sha256(path: Path) -> str:
+    """Fingerprint of a file's bytes, of whatever size it is."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def text_in(path: str | Path, what: str) -> str:

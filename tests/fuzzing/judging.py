@@ -200,7 +200,7 @@ def wrong_in_message(code: int, message: str) -> str | None:
 
 def _wrong_in_folder(code: int, before: Listing, after: Listing, box: Path) -> str | None:
     new = sorted(after.keys() - before.keys())
-    drafts = [name for name in new if ".tacit-" in name or name.endswith(".lock")]
+    drafts = [name for name in new if ".tacit-" in name]
     if drafts:
         return f"leaves behind {re.sub(r'[0-9a-f]{4,}', '*', drafts[0])}"
     if code >= 2 and [name for name in new if (box / name).is_file()]:

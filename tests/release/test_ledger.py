@@ -393,14 +393,14 @@ def test_two_processes_do_not_write_one_ledger_at_once(people: Path, tmp_path: P
         released(people, tmp_path / "one", ["age"])
     assert not (tmp_path / "one").exists()
     # A lock whose owner was killed is none: the system has let go of it, and only the file is there.
-    lock = tmp_path / ".ledger.json.lock"
+    lock = tmp_path / ".ledger.json.tacit-lock"
     lock.touch()
     assert released(people, tmp_path / "one", ["age"])["releases"] == 1
     assert not lock.exists()
 
 
 def test_a_lock_on_a_file_that_was_removed_keeps_nobody_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lock, flock = tmp_path / ".ledger.json.lock", fcntl.flock
+    lock, flock = tmp_path / ".ledger.json.tacit-lock", fcntl.flock
 
     def too_late(descriptor: int, how: int) -> None:
         lock.unlink()

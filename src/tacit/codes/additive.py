@@ -15,6 +15,8 @@ Vector = NDArray[np.float64]
 
 # The ridge penalty: every part is drawn towards 0 as if by this many records.
 _DRAWN = 30.0
+# A guess of such a model is never taken for surer than this.
+_SURE = 0.95
 
 
 def additive_guesses(features: Matrix, counts: Matrix, judged: Matrix) -> Matrix:
@@ -31,6 +33,11 @@ def additive_guesses(features: Matrix, counts: Matrix, judged: Matrix) -> Matrix
     parts = np.linalg.solve(square, centred.T @ (counts - weight[:, None] * share))
     # What differs only by rounding is equal: it ranks nothing.
     return np.asarray(np.round((judged - middle) @ parts + share, 10), dtype=np.float64)
+
+
+def never_sure(guesses: Vector) -> Vector:
+    """Guesses of an additive model, kept away from 0 and 1: it is too simple to be certain."""
+    return np.clip(guesses, 1 - _SURE, _SURE)
 
 
 def area_under_curve(guesses: Matrix, counts: Matrix) -> float:

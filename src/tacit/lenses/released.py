@@ -13,9 +13,9 @@ from typing import Any, Self
 
 from tacit import document as doc
 from tacit.errors import SourceError
+from tacit.loading import file_sha256
 from tacit.release.certificate import Certificate
 from tacit.release.directory import copied_release
-from tacit.release.keys import file_sha256
 from tacit.report.result import Result
 from tacit.tables.formats.frames import in_arrow
 from tacit.tables.sources import open_table

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         whole_directory as whole_directory,
     )
     from tacit.release.flows import channel_of as channel_of
-    from tacit.release.keys import file_sha256 as file_sha256, files_sha256 as files_sha256, salted as salted
+    from tacit.release.keys import files_sha256 as files_sha256, salted as salted
     from tacit.release.rules import ReleaseRules as ReleaseRules
     from tacit.release.treatment import Merging as Merging, Mixing as Mixing, Treatment as Treatment
     from tacit.release.whole_file import WholeFile as WholeFile

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from tacit.errors import ArgumentError, Setting, SourceError, sentence
-from tacit.loading import checked_path
+from tacit.loading import checked_path, file_sha256
 from tacit.release.certificate import CERTIFICATE, Certificate, read_certificate
 from tacit.release.codec import text_of
-from tacit.release.keys import LABELS, file_sha256, files_sha256, new_salt, salted
+from tacit.release.keys import LABELS, files_sha256, new_salt, salted
 from tacit.release.levels import LEVELS
 from tacit.tables.writing import at, beside, drafted, has_appeared, locked, os_errors, restore_or_clean, synced
 

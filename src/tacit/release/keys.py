@@ -7,7 +7,7 @@ import secrets
 from pathlib import Path
 
 from tacit.errors import SourceError
-from tacit.loading import text_in
+from tacit.loading import file_sha256, text_in
 
 # The size of seed that scikit-learn and JAX both accept.
 SEED_BITS = 31
@@ -22,12 +22,6 @@ def new_salt() -> bytes:
 def seed_or_secure(random_state: int | None) -> int:
     """The seed for training: one that can be guessed would let anybody test secrets against published estimates."""
     return secrets.randbits(SEED_BITS) if random_state is None else random_state
-
-
-def file_sha256(path: Path) -> str:
-    """Fingerprint of a file's bytes."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def files_sha256(directory: Path, data_file: str) -> str:

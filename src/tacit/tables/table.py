@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.errors import ArgumentError, ColumnError, DataError, SourceError
+from tacit.loading import file_sha256
 from tacit.tables.columns import ROW, Column, plain_names
 from tacit.tables.engines import Engine
 
@@ -336,7 +337,7 @@ class Table:
         if self.path is None:
             return None
         try:
-            digests = [_digest(part) for part in self.parts]
+            digests = [file_sha256(part) for part in self.parts]
             same = tuple(map(stamp_of, self.parts)) == self.stamp
         except OSError:
             same = False
@@ -354,11 +355,6 @@ def batched(names: Iterable[str], size: int) -> Iterator[list[str]]:
     listed = list(names)
     for start in range(0, len(listed), size):
         yield listed[start : start + size]
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def stamp_of(path: Path) -> Stamp:

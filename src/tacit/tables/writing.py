@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tacit.errors import ArgumentError, SourceError
+from tacit.errors import ArgumentError, SourceError, TacitError
 from tacit.tables.engines.duckdb.connections import reading
 from tacit.tables.engines.duckdb.sql import enumerated, in_texts
 from tacit.tables.formats import FORMATS, ending_of, written_as
@@ -118,8 +118,8 @@ def whole_file(path: str | os.PathLike[str], *, for_owner: bool = False) -> Iter
 
 
 @contextmanager
-def locked(target: Path) -> Iterator[None]:
-    """Within it no other process of Tacit writes the same target; it is refused if one does.
+def locked(target: Path, busy: TacitError | None = None) -> Iterator[None]:
+    """Within it no other process of Tacit has the same target; if one does, it is refused with ``busy``.
 
     The system releases the lock when a process ends, however it ends.
     """
@@ -131,12 +131,13 @@ def locked(target: Path) -> Iterator[None]:
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # The previous holder may have removed it in between: then this is a lock on nothing.
+            # The previous holder may have removed it in between: a lock on a file without a name keeps nobody out.
             ours = os.path.samestat(os.fstat(descriptor), os.stat(lock))
         except OSError:
             ours = False
         if not ours:
-            raise ArgumentError(f"another run of Tacit is writing {target}: wait for it, or choose another name")
+            words = f"another run of Tacit is writing {target}: wait for it, or choose another name"
+            raise busy or ArgumentError(words)
         _drafts.add(lock)
         try:
             yield

@@ -17,6 +17,7 @@ from sizes import many
 from tacit.errors import ArgumentError, DataError, NotCertifiedError
 from tacit.lenses.coded.evidence import evidence
 from tacit.lenses.coded.parts import Parts, chances, dealt, drawn, units_of
+from tacit.loading import file_sha256
 from tacit.release.certificate import read_certificate
 
 TOPICS = ("tax", "school", "farm", "road", "health", "trade", "police", "water")
@@ -140,7 +141,6 @@ def test_a_better_number_in_the_certificate_is_found_out(topics, tmp_path, field
 
 
 def test_codes_that_were_swapped_by_secret_are_found_out(topics, tmp_path) -> None:
-    from tacit.release.keys import file_sha256
 
     changed = shutil.copytree(topics.out, tmp_path / "changed")
     data = pa.csv.read_csv(changed / "data.csv").to_pydict()

@@ -15,6 +15,7 @@ import pytest
 import tacit
 from tacit.errors import DataError, NotCertifiedError
 from tacit.lenses.coded.parts import dealt, shuffled, units_of
+from tacit.loading import file_sha256
 
 
 def vectors(n: int = 700, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -41,7 +42,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> SimpleNamespace:
 
 def rewritten(release: Path, **arrays: np.ndarray) -> None:
     """The owner's folder with other arrays, and the data in the order that it says."""
-    from tacit.release.keys import file_sha256
 
     with np.load(release / "private" / "code.npz") as kept:
         before = dict(kept)
@@ -76,7 +76,6 @@ def test_a_part_to_prove_on_that_was_chosen_by_hand_is_found_out(made, tmp_path)
 
 def test_a_file_that_holds_more_than_codes_never_holds(made, tmp_path) -> None:
     """The secret beside the codes, or between the bytes, with every fingerprint forged; a broken file is no crash."""
-    from tacit.release.keys import file_sha256
 
     changed = shutil.copytree(made.out, tmp_path / "r")
     data, paper = changed / "data.npz", changed / "certificate.json"

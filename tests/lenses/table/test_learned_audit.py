@@ -20,6 +20,8 @@ from tables_of_people import clinic, patients, write_csv
 from tacit import ArgumentError, AuditResult, DataError, SourceError, audit, protect, verify
 from tacit.learn import naming
 from tacit.lenses.table.learned import learning
+from tacit.lenses.table.learned.cells import cells_of
+from tacit.lenses.table.learned.choosing import EstimatorChoice
 from tacit.lenses.table.learned.findings import contributions
 from tacit.lenses.table.question import ask
 from tacit.lenses.table.tabulating import counted
@@ -123,7 +125,7 @@ def test_a_columns_contribution_is_what_is_lost_when_its_cell_is_redrawn() -> No
             says = np.array([1.0 if value == "lung" else 0.0 for value in frame.column("ward").to_pylist()])
             return np.column_stack([says, -says])
 
-    cells = learning.cells_of(found.symbols, found.question.table.columns, names=found.symbols.columns)
+    cells = cells_of(found.symbols, found.question.table.columns, names=found.symbols.columns)
     codes = found.symbols.codes
     lifts = OneColumn().log_lift(cells.at(codes))
     at = np.flatnonzero(codes[:, ward] == loud)[:1]
@@ -265,7 +267,7 @@ def test_more_records_than_can_be_learned_from_are_sampled_and_the_rest_scored(
 ) -> None:
     monkeypatch.setattr(learning, "MOST_RECORDS", 250)
     found = counted(ask(Question(folder / "people.csv", secret="illness")).uncut())
-    learned = learning.learned(found, learning.EstimatorChoice("linear"))
+    learned = learning.learned(found, EstimatorChoice("linear"))
     assert len(learned.value) == 250
     assert learned.left_over.sum() == 350
     assert (learned.left_over >= 0).all()
@@ -278,7 +280,7 @@ def test_more_records_than_can_be_learned_from_are_sampled_and_the_rest_scored(
 @pytest.mark.long
 def test_the_histogram_is_of_models_that_had_not_seen_the_record(folder: Path, audited: AuditResult) -> None:
     found = counted(ask(Question(folder / "people.csv", secret="illness")).uncut())
-    learned = learning.learned(found, learning.EstimatorChoice("linear"))
+    learned = learning.learned(found, EstimatorChoice("linear"))
     apart = np.abs(learned.model.out_of_fold_log_lift_).max(axis=1)
     assert audited.learned is not None
     assert audited.learned.risk_histogram.quantiles["100%"] == pytest.approx(apart.max())
@@ -300,7 +302,7 @@ def test_cells_are_numbers_where_the_table_holds_numbers_and_missing_stays_missi
     table = pa.table({"s": ["a", "b", "a"], "n": ["1.5", None, "2e3"], "t": ["1", "x", None]})
     found = counted(ask(Question(table, secret="s", keep_id=["n", "t"])))
     column = replace_kind(found.question.table.columns, "n", "number")
-    cells = learning.cells_of(found.symbols, column, names=found.symbols.columns)
+    cells = cells_of(found.symbols, column, names=found.symbols.columns)
     frame = cells.at(found.symbols.codes)
     assert frame.column("n").type == pa.float64()
     assert set(frame.column("n").to_pylist()) == {1.5, None, 2000.0}

@@ -13,6 +13,7 @@ import tacit
 from sizes import few
 from tacit.errors import ArgumentError, ColumnError, DataError
 from tacit.lenses.vectors.vectors import read_vectors
+from tacit.loading import file_sha256
 from tacit.requests import Question
 
 
@@ -92,8 +93,6 @@ def test_a_release_in_codes_hides_the_secret_and_tells_the_use(tmp_path, format)
 
 def test_a_vector_that_was_moved_is_found_out(tmp_path) -> None:
     import json
-
-    from tacit.release.keys import file_sha256
 
     source = in_parquet(tmp_path / "v.parquet")
     tacit.protect(source, vector="emb", secret="gender", ceiling=0.65, random_state=1, out=tmp_path / "r")

@@ -133,7 +133,7 @@ def test_nobody_is_advised_to_use_another_date_of_birth(case: Path) -> None:
 def test_choices_that_leak_alike_are_said_to_leak_alike(case: Path) -> None:
     changed(case, "{email: ana@x.example}}", "{email: other@x.example}}")
     headline = person_release(case).headline
-    assert headline.startswith("No choice leaks less than another: the leakage under joins stays at")
+    assert headline.startswith("No choice leaks less than another: the leakage under 'joins' stays at")
     assert "'nothing' for 'club' gives out least" in headline
 
 

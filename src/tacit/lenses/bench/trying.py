@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -62,6 +62,12 @@ def folds_of(secret: Codes, *, together: Any, random_state: int) -> Codes:
     """A third for every record, each secret spread evenly; records alike in ``together`` are in the same third."""
     _, first, of_record = np.unique(np.asarray(together), return_index=True, return_inverse=True)
     return fold_of_each(secret[first], FOLDS, np.random.default_rng(random_state))[of_record]
+
+
+def first_of_each(contents: Iterable[bytes]) -> Codes:
+    """For every record the first one with the same content: copies stay on one side of every split."""
+    seen: dict[bytes, int] = {}
+    return np.array([seen.setdefault(each, at) for at, each in enumerate(contents)], dtype=np.int64)
 
 
 def spread(n: int, most: int) -> Codes:

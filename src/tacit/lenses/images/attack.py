@@ -14,7 +14,11 @@ from tacit.lenses.bench.answers import BenchResult
 from tacit.lenses.bench.families import switched_on
 from tacit.lenses.bench.releases import attacked, kept_order, lacking, not_its_originals, places_of
 from tacit.lenses.coded.certifying import CodedAbout
+<<<<<<< HEAD
 from tacit.lenses.images.audit import ImageCollection, ask_images, first_of_each
+=======
+from tacit.lenses.images.audit import Asked, ask_images, first_alike
+>>>>>>> docs
 from tacit.lenses.images.coding import image_units
 from tacit.lenses.images.families import ReadImages, image_families
 from tacit.lenses.images.images import Images, open_again, open_pixels, pixels_of, suggested_patch
@@ -105,7 +109,7 @@ def _noised(
         # JPEG changes even images without noise.
         untouched |= ~np.asarray(release.flags.any(axis=1))[place]
         part = None if release.fold is None else release.fold[place]
-    together = first_of_each(original)[0] if request.group is None else original.label(request.group)
+    together = first_alike(original) if request.group is None else original.label(request.group)
     patch = certificate.patch
     return Matched(original.pixels, after, collection.codes, place, together, untouched, patch, part)
 
@@ -120,7 +124,7 @@ def _coded(folder: Path, certificate: CodedCertificate, collection: ImageCollect
     after = released.pixels[place]
     together: Any = np.arange(len(units))
     if group is None:
-        together = first_of_each(original)[0] if request.group is None else original.label(request.group)
+        together = first_alike(original) if request.group is None else original.label(request.group)
     untouched = (after == before).reshape(len(after), -1).all(axis=1)
     # Families read whole patches: where a side is odd, its last row or column of pixels is dropped.
     height, width = (side - side % 2 for side in (original.height, original.width))

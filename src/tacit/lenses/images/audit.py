@@ -16,6 +16,7 @@ from tacit.errors import DataError, Sentence, sentence
 from tacit.learn import binomial_limits, evidence_apart, fold_of_each
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.lenses.adversaries import fano_note
+from tacit.lenses.bench.trying import FOLDS, first_of_each
 from tacit.lenses.facts import secret_values
 from tacit.lenses.images.answers.audit import ImageAuditResult
 from tacit.lenses.images.files import FORMATS
@@ -27,7 +28,6 @@ from tacit.loading import ImageReading
 from tacit.release.certificate import CertifiedInput, Grid, HeatMap
 from tacit.requests import Look, Question
 
-FOLDS = 3
 EPSILONS = (0.1, 0.2, 0.3, 0.5, 0.6, 0.7, 0.8)
 # Images with a rarer label could not be on every side of a split.
 LEAST_OF_A_LABEL = 6
@@ -146,7 +146,8 @@ def ask_images(question: Question, *, random_state: int) -> ImageCollection:
         )
     rng = np.random.default_rng(random_state)
     fold = fold_of_each(codes.astype(np.int64), FOLDS, rng)
-    first, copies = first_of_each(images)
+    first = first_alike(images)
+    copies = len(images) - len(np.unique(first))
     notes = images.notes
     if copies:
         # A copy on the other side of the split would be recognised, and everything would look like a leak.
@@ -155,6 +156,7 @@ def ask_images(question: Question, *, random_state: int) -> ImageCollection:
     return ImageCollection(images, secret, secrets, codes.astype(np.int64), fold, notes)
 
 
+<<<<<<< HEAD
 def first_of_each(images: Images) -> tuple[Codes, int]:
     """For every image the first one with the same pixels, and how many are copies of an earlier one."""
     first_with: dict[bytes, int] = {}
@@ -162,6 +164,11 @@ def first_of_each(images: Images) -> tuple[Codes, int]:
         [first_with.setdefault(image.tobytes(), k) for k, image in enumerate(images.pixels)], dtype=np.int64
     )
     return first, len(images) - len(first_with)
+=======
+def first_alike(images: Images) -> Codes:
+    """For every image the first one with the same pixels."""
+    return first_of_each(image.tobytes() for image in images.pixels)
+>>>>>>> docs
 
 
 def checked_sizes(images: Images, patch: int | Sequence[int] | None) -> tuple[int, ...]:
@@ -277,9 +284,15 @@ def _headline(
     if verdict == "leak":
         top = best.leaking_most[0]
         return sentence(
+<<<<<<< HEAD
             "The images give away '{secret}': an image makes its own label {times} times as likely on average (estimate), "
             "and {guessed}. Of patches of {size} pixels, row {row}, column {column} says most.",
             secret=collection.secret,
+=======
+            "The images give away '{secret}': an image makes its own label {times} times as likely on average "
+            "(estimate), and {guessed}. Of patches of {size} pixels, row {row}, column {column} says most.",
+            secret=asked.secret,
+>>>>>>> docs
             times=LiftFactor(best.information.value),
             guessed=guessed,
             size=best.size,

@@ -15,10 +15,9 @@ from tacit.errors import ArgumentError, Setting, sentence
 from tacit.learn import binomial_limits
 from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.bench.answers import untouched_words
-from tacit.lenses.bench.trying import BenchRecords, BenchRun, benched, spread
+from tacit.lenses.bench.trying import FOLDS, BenchRecords, BenchRun, benched, spread
 from tacit.lenses.images.answers.release import ImageProtectResult
 from tacit.lenses.images.audit import (
-    FOLDS,
     ORDERS,
     SHOWN_IMAGES,
     ImageCollection,

@@ -20,8 +20,9 @@ from tacit.lenses.table.answers.first import surviving
 from tacit.lenses.table.ladder.fixes import Fix, effects, fixes_of
 from tacit.lenses.table.ladder.results import Ladder
 from tacit.lenses.table.ladder.suggesting import said_of, tried
+from tacit.lenses.table.learned.choosing import EstimatorChoice, choice_of
 from tacit.lenses.table.learned.findings import with_learned
-from tacit.lenses.table.learned.learning import EstimatorChoice, Learned, choice_of, learned, saved
+from tacit.lenses.table.learned.learning import Learned, learned, saved
 from tacit.lenses.table.learned.surviving import (
     as_asked,
     basis,

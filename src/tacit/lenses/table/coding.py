@@ -13,7 +13,8 @@ from tacit.codes.fitting import FittedCode, Obstacle, fit_code, fit_guided, fitt
 from tacit.codes.proving import ProvedCode, prove_code
 from tacit.document import Nats, Progress, silent
 from tacit.errors import ArgumentError, NotCertifiedError, Sentence, Setting, sentence
-from tacit.lenses.table.learned.learning import EstimatorChoice, learned
+from tacit.lenses.table.learned.choosing import EstimatorChoice
+from tacit.lenses.table.learned.learning import learned
 from tacit.lenses.table.mechanisms import CellProof, ReleaseGoal
 from tacit.lenses.table.question import TableQuestion
 from tacit.lenses.table.tabulating import counted

@@ -9,10 +9,10 @@ import numpy as np
 from tacit.errors import ArgumentError, SourceError
 from tacit.lenses.table.results import CorrectedColumn, CorrectedValue
 from tacit.lift import Vector, correction, counts_before
+from tacit.loading import file_sha256
 from tacit.release.certificate import CountedCertificate, read_certificate
 from tacit.release.channel import ColumnChannel, PublishedChannel
 from tacit.release.directory import CHANNEL
-from tacit.release.keys import file_sha256
 from tacit.requests.settings import AnyPath
 from tacit.tables import correction_sql
 from tacit.tables.counting import count

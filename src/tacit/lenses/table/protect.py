@@ -13,7 +13,7 @@ from tacit.lenses.table.answers.release import ProtectResult
 from tacit.lenses.table.certifying.cells import CellRelease
 from tacit.lenses.table.certifying.planned import CountedRelease
 from tacit.lenses.table.coding import FOR_CELLS, goal_of_rules, in_cells, question_of_rules, refuse_without_cells
-from tacit.lenses.table.learned.learning import EstimatorChoice, choice_of
+from tacit.lenses.table.learned.choosing import EstimatorChoice, choice_of
 from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal, plan_by_rules
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.roles.names import PERSONS_NUMBER, personal_in

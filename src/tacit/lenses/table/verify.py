@@ -21,6 +21,7 @@ from tacit.lenses.table.mechanisms import outputs_of
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.tabulating import Counted, counted
 from tacit.lift import TOLERANCE, Joint, crosstab
+from tacit.loading import file_sha256
 from tacit.release import checks as release_checks
 from tacit.release.certificate import IN_CELLS, NOT_MADE_AGAIN, AnyCertificate, CountedCertificate, read_certificate
 from tacit.release.channel import PublishedChannel
@@ -28,7 +29,7 @@ from tacit.release.checks import RECOMPUTED, Check, CheckedRelease, checked, sam
 from tacit.release.claims import NOTHING_DRAWN, attained_in_words, file_sentence
 from tacit.release.codec import text_of
 from tacit.release.directory import CHANNEL, KEY, PRIVATE, SALT
-from tacit.release.keys import committed, file_sha256, secret_bytes_in
+from tacit.release.keys import committed, secret_bytes_in
 from tacit.release.levels import read_code
 from tacit.release.rules import RULES, ReleaseRules
 from tacit.release.treatment import Merging, Mixing

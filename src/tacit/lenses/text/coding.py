@@ -23,11 +23,12 @@ from tacit.lenses.text.posts import MISSING, ROWS_AT_ONCE, Bags, Posts, Vocabula
 from tacit.lenses.text.words import URL, terms
 from tacit.lenses.text.worth import topic_worth
 from tacit.lenses.worth import check_of_worth
+from tacit.loading import file_sha256
 from tacit.release.certificate import CertifiedInput, CertifiedOutput, CodedCertificate
 from tacit.release.checks import Check, CheckedRelease
 from tacit.release.directory import new_release, refuse_target
 from tacit.release.kept import TopicWorth
-from tacit.release.keys import committed, file_sha256, seed_or_secure
+from tacit.release.keys import committed, seed_or_secure
 from tacit.requests import Bound, Coding, Making, Question
 from tacit.tables.drawing import new_key
 from tacit.tables.sources import open_table

@@ -25,10 +25,11 @@ from tacit.lenses.text.masking import MaskedPosts, Masking, mask_posts, refuse_m
 from tacit.lenses.text.posts import ROWS_AT_ONCE, Posts, read_posts
 from tacit.lenses.text.worth import use_of_posts
 from tacit.lift import guessing_bound
+from tacit.loading import file_sha256
 from tacit.release.certificate import AdversaryScore, CertifiedInput, CertifiedOutput, TextCertificate, best_guesses
 from tacit.release.claims import randomness_of, worded
 from tacit.release.directory import ReleaseDraft, new_release, refuse_target
-from tacit.release.keys import file_sha256, seed_or_secure
+from tacit.release.keys import seed_or_secure
 from tacit.release.published import DECIMALS, coarse_limits
 from tacit.requests import Bound, Making, Question, WordMask
 from tacit.tables.sources import open_table

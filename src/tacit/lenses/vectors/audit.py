@@ -11,6 +11,7 @@ from tacit.document import Progress, Share, silent
 from tacit.errors import DataError, Sentence, sentence
 from tacit.learn import binomial_limits, evidence_apart, fold_of_each
 from tacit.learn.arrays import Codes, Floats
+from tacit.lenses.bench.trying import FOLDS, first_of_each
 from tacit.lenses.coded.projecting import principal
 from tacit.lenses.facts import secret_values
 from tacit.lenses.vectors.answers import Direction, Probe, VectorAuditResult
@@ -18,7 +19,6 @@ from tacit.lenses.vectors.vectors import Vectors, read_vectors, secret_of
 from tacit.lift import LEVEL, Verdict
 from tacit.requests import Look, Question
 
-FOLDS = 3
 # Directions that are listed one by one, and those that the second probe reads.
 _SHOWN, _READ = 10, 50
 _LEAST_OF_A_SECRET = 6
@@ -37,7 +37,7 @@ def audit_vectors(question: Question, look: Look, *, progress: Progress = silent
     if np.bincount(codes).min() < _LEAST_OF_A_SECRET:
         raise DataError(f"a value of '{secret}' has fewer than {_LEAST_OF_A_SECRET} vectors: gather more, or merge it")
     fold = fold_of_each(codes, FOLDS, np.random.default_rng(look.random_state))
-    fold = fold[_first_of_each(vectors.rows)]
+    fold = fold[first_of_each(row.tobytes() for row in vectors.rows)]
     probes = []
     for name, make in (("linear", _linear), ("trees", _trees)):
         progress(f"training {name}", None)
@@ -63,12 +63,15 @@ def audit_vectors(question: Question, look: Look, *, progress: Progress = silent
     )
 
 
+<<<<<<< HEAD
 def _first_of_each(rows: Floats) -> Codes:
     """For every vector the first equal one: copies stay on one side of every split."""
     first: dict[bytes, int] = {}
     return np.array([first.setdefault(row.tobytes(), at) for at, row in enumerate(rows)], dtype=np.int64)
 
 
+=======
+>>>>>>> docs
 def _linear(rows: Floats, codes: Codes, random_state: int) -> Any:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline

@@ -26,11 +26,11 @@ from tacit.lenses.coded.parts import Units, dealt, note_on_copies, units_of
 from tacit.lenses.coded.projecting import principal
 from tacit.lenses.coded.saving import README, KeptCode, keep_code
 from tacit.lenses.vectors.vectors import Vectors, read_vectors, secret_of
-from tacit.loading import arrays_in
+from tacit.loading import arrays_in, file_sha256
 from tacit.release.certificate import CertifiedInput, CertifiedOutput, CodedCertificate
 from tacit.release.checks import Check, CheckedRelease
 from tacit.release.directory import new_release, refuse_target
-from tacit.release.keys import committed, file_sha256, seed_or_secure
+from tacit.release.keys import committed, seed_or_secure
 from tacit.requests import Bound, Coding, Making, Question
 from tacit.tables.drawing import new_key
 

@@ -140,8 +140,8 @@ def _headline(best: tuple[ReleasePlan, ...], fail_above: float | None) -> str:
     if top.worst - top.after <= SAME:
         how = "stays at" if abs(top.after - top.before) <= SAME else f"goes from {level(top.before)} to"
         return (
-            f"No choice leaks less than another: the leakage under '{top.adversary}' {how} {level(top.after)} with each; "
-            f"{chosen} gives out least{verdict(top.after, fail_above)}."
+            f"No choice leaks less than another: the leakage under '{top.adversary}' {how} {level(top.after)} "
+            f"with each; {chosen} gives out least{verdict(top.after, fail_above)}."
         )
     least = "the least" if top.searched == "exact" else "the least found"
     return (

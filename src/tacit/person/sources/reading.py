@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.document import Progress
+from tacit.loading import file_sha256
 from tacit.person.link.forms.forming import NamedForm
 from tacit.person.link.references import Meaning, References, wide_references
 from tacit.person.link.wide import Long, Wide, gathered
@@ -100,8 +100,7 @@ def read_references(population: PopulationSpec, store: Store, meant: Meaning = l
 
 def _sha256(source: Source) -> str:
     path = source.path if source.path.exists() else Path(str(source.path).rsplit("::", 1)[0])
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return file_sha256(path)
 
 
 def _opened(source: Source, person: Reference | None, forms: Mapping[str, NamedForm]) -> _Opened:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -16,7 +16,7 @@ from tacit.release.ledger.together import Secret
 from tacit.release.rules import ReleaseRules
 from tacit.tables.formats import many_tables
 from tacit.tables.table import Table
-from tacit.tables.writing import os_errors, whole_file
+from tacit.tables.writing import locked, os_errors, whole_file
 
 FORMAT: Literal["tacit ledger"] = "tacit ledger"
 VERSION: Literal[2] = 2
@@ -179,25 +179,8 @@ def not_in_place(entries: Sequence[Entry]) -> list[str]:
 @contextmanager
 def alone_with(path: Path) -> Iterator[None]:
     """Within it, no other process reads or writes the ledger; the system releases the lock of a killed process."""
-    import fcntl
-
-    lock = path.with_name(f".{path.name}.lock")
-    busy = SourceError(f"another process is using the ledger {path}: try again when it is done")
     with os_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # The previous holder may have removed the file; a lock on a file without a name keeps nobody out.
-            if not os.path.samestat(os.fstat(descriptor), os.stat(lock)):
-                raise busy
-        except (BlockingIOError, FileNotFoundError):
-            raise busy from None
-        try:
-            yield
-        finally:
-            with suppress(OSError):
-                lock.unlink()
-    finally:
-        os.close(descriptor)
+    busy = SourceError(f"another process is using the ledger {path}: try again when it is done")
+    with locked(path, busy):
+        yield

@@ -10,13 +10,14 @@ import numpy as np
 from tacit import __version__
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import MEASURES, Joint
+from tacit.loading import file_sha256
 from tacit.release.bounds import LiftBounds
 from tacit.release.certificate import CertifiedInput, CertifiedOutput, MeasureChange, Utility
 from tacit.release.channel import PublishedChannel
 from tacit.release.claims import randomness_of
 from tacit.release.directory import ReleaseDraft
 from tacit.release.flows import channel_of
-from tacit.release.keys import committed, file_sha256
+from tacit.release.keys import committed
 from tacit.release.rules import ReleaseRules
 from tacit.release.whole_file import WholeFile, people_of
 from tacit.requests import Making

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tacit.codes.additive import additive_guesses, area_under_curve
+from tacit.codes.additive import additive_guesses, area_under_curve, never_sure
 from tacit.lenses.table.kept.features import ModelColumn, chances, features, numbers
 from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.values import Codes, ColumnValues, Floats, ValueGroups
@@ -31,8 +31,6 @@ NAMED = Effort(20_000, 80)
 IN_TURN = Effort(5_000, 0)
 # How many times every released row is filled in.
 _FILLED = 3
-# A first guess is never surer than this.
-_SURE = 0.95
 
 # What models see of a column: the chances of its values, and its numbers.
 ModelColumns = tuple[ModelColumn, ModelColumn]
@@ -172,7 +170,7 @@ def _fits(
     groups = [(ValueGroups.coarse(column), codes) for column, codes in _pairs(columns, values)]
     filled = np.hstack([np.eye(each.size)[each.of[codes]] for each, codes in groups])
     guesses = additive_guesses(learns, counts, filled)[np.arange(len(classes)), classes]
-    return np.clip(guesses, 1 - _SURE, _SURE)
+    return never_sure(guesses)
 
 
 def _drawn(column: ReleasedColumn, groups: ValueGroups, rng: np.random.Generator) -> Codes:

@@ -3,86 +3,27 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, DataError, Sentence, Setting, sentence
+from tacit.lenses.table.learned.cells import Codes, LearnableCells, cells_of
+from tacit.lenses.table.learned.choosing import EstimatorChoice
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import Mask, Matrix, Vector
-from tacit.requests.settings import AnyPath
-from tacit.tables.columns import Column
-from tacit.tables.numbers import INFINITE, MINUS_INFINITE, MISSING, NUMBER
-from tacit.tables.symbols import Symbols, level_text
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-COUNTS = "counts"
-SUFFIX = ".tacit"
 # Learning from more records than this takes minutes and hardly changes the answer; the rest are only scored.
 MOST_RECORDS = 200_000
 # Values scored at a time, so that memory does not grow with the table.
 BATCH = 100_000
-
-Codes = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class EstimatorChoice:
-    """How log-lift is to be learned: by a named estimator, or by a saved model.
-
-    ``fresh`` is the caller's word that the saved model was not trained on any of these records.
-    """
-
-    estimator: str
-    model: Path | None = None
-    fresh: bool = False
-
-    @property
-    def name(self) -> str:
-        """What reports call it."""
-        return self.estimator if self.model is None else f"the saved model {self.model.name}"
-
-
-def choice_of(
-    estimator: str,
-    model: AnyPath | None,
-    *,
-    weight: str | None,
-    save_model: AnyPath | None = None,
-    fresh: bool = False,
-) -> EstimatorChoice | None:
-    """What was asked for, or None for counts only; whatever cannot be done is refused before any work."""
-    if model is not None and estimator != COUNTS:
-        words = "a saved model is not learned again: give {model} or {estimator}"
-        raise ArgumentError(
-            sentence(words, model=Setting("model", str(model)), estimator=Setting("estimator", estimator))
-        )
-    if fresh and model is None:
-        words = "only a saved model can have seen records before: give {fresh} with {model}, or neither"
-        raise ArgumentError(sentence(words, fresh=Setting("fresh", True), model=Setting("model")))
-    if model is None and estimator == COUNTS:
-        if save_model is not None:
-            words = "counting learns no model to save: choose one that does, such as {auto}"
-            raise ArgumentError(sentence(words, auto=Setting("estimator", "auto")))
-        return None
-    if weight is not None:
-        words = "learned estimators do not support weights yet: leave out {weight}, or use {counts}"
-        raise ArgumentError(sentence(words, weight=Setting("weight", weight), counts=Setting("estimator", COUNTS)))
-    if save_model is not None and Path(save_model).suffix.lower() != SUFFIX:
-        raise ArgumentError(f"cannot save the model to {save_model}: name a file that ends in {SUFFIX}")
-    if model is not None:
-        return EstimatorChoice(estimator, Path(model), fresh)
-    return EstimatorChoice(estimator)
 
 
 def saved(model: Any, path: Path) -> None:
@@ -92,27 +33,6 @@ def saved(model: Any, path: Path) -> None:
 
     with whole_file(path, for_owner=True) as temporary:
         save_model(model, temporary)
-
-
-@dataclass(frozen=True, eq=False)
-class LearnableCells:
-    """The values of each released column, typed for learning, and which of them a model has never seen."""
-
-    names: tuple[str, ...]
-    places: tuple[int, ...]
-    levels: tuple[pa.Array, ...]
-    strange: tuple[Mask, ...]
-
-    def at(self, codes: Codes) -> pa.Table:
-        """The records with these codes, with their columns in the order in which the model reads them."""
-        import pyarrow as pa
-
-        return pa.table({self.names[j]: self.levels[j].take(pa.array(codes[:, j])) for j in self.places})
-
-    def unmet(self, codes: Codes) -> Mask:
-        """Which of these records have a cell that the model has never seen: doubt counts as risk."""
-        unmet = [strange[codes[:, j]] for j, strange in enumerate(self.strange)]
-        return np.asarray(np.any(unmet, axis=0), dtype=bool)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -387,67 +307,3 @@ def _met_by(model: Any, counted: Counted) -> LearnableCells:
     levels = zip(names, encoder.levels, strict=True)
     met = {name: frozenset(known) for name, known in levels if kinds[name] == "category"}
     return cells_of(counted.symbols, counted.question.table.columns, names=names, kinds=kinds, met=met)
-
-
-def cells_of(
-    symbols: Symbols,
-    columns: Sequence[Column],
-    *,
-    names: Sequence[str],
-    kinds: Mapping[str, str] | None = None,
-    met: Mapping[str, frozenset[str]] | None = None,
-) -> LearnableCells:
-    """The levels of every released column: numbers as floats, times as times, all else as text.
-
-    ``names`` is the order in which a model reads them, ``kinds`` what it took them for ("number" or "category"), and
-    ``met`` the categories it has seen.
-    """
-    table = {column.name: column for column in columns}
-    levels, strange = [], []
-    for name, values in zip(symbols.columns, symbols.levels, strict=True):
-        array = _typed(table[name], values, (kinds or {}).get(name))
-        known = (met or {}).get(name)
-        unmet = [known is not None and text is not None and text not in known for text in array.to_pylist()]
-        _refuse_strangers(name, values, unmet)
-        levels.append(array)
-        strange.append(np.array(unmet, dtype=bool))
-    places = tuple(symbols.columns.index(name) for name in names)
-    return LearnableCells(symbols.columns, places, tuple(levels), tuple(strange))
-
-
-def _refuse_strangers(name: str, values: Sequence[Any], unmet: Sequence[bool]) -> None:
-    strangers = [value for value, is_unmet in zip(values, unmet, strict=True) if is_unmet]
-    if strangers and len(strangers) == sum(value is not None for value in values):
-        raise DataError(
-            sentence(
-                "the model saw none of the values of column '{name}': cut it as it was in training ({bins}), or learn "
-                "anew ({auto})",
-                name=name,
-                bins=Setting("bins", {name: "..."}),
-                auto=Setting("estimator", "auto"),
-            )
-        )
-
-
-def _typed(column: Column, values: Sequence[Any], kind: str | None) -> pa.Array:
-    import pyarrow as pa
-
-    if column.kind == "time" and kind != "category":
-        return pa.array(values)
-    if (column.kind if kind is None else kind) == "number":
-        return pa.array([_number(value, column.name) for value in values], pa.float64())
-    return pa.array([level_text(value) for value in values], pa.string())
-
-
-def _number(value: Any, column: str) -> float | None:
-    """One level as a number, read as everywhere else: text that is not a number is an error, never missing."""
-    if value is None:
-        return None
-    if not isinstance(value, str):
-        return float(value)
-    if re.match(MISSING, value):
-        return None
-    if re.match(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}", value):
-        return float(value)
-    words = "column '{column}' has the cell {cell}, which is not a number: fix it, or leave the column out ({drop})"
-    raise DataError(sentence(words, column=column, cell=repr(value[:40]), drop=Setting("drop", column)))

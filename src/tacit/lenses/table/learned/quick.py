@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tacit.document import Progress, silent
-from tacit.lenses.table.learned.learning import cells_of, labels_of, records_of
+from tacit.lenses.table.learned.cells import cells_of
+from tacit.lenses.table.learned.learning import labels_of, records_of
 from tacit.lenses.table.tabulating import Counted
 
 ESTIMATOR = "auto"

@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.codes.additive import additive_guesses
+from tacit.codes.additive import additive_guesses, never_sure
 from tacit.codes.tree import Ints
 from tacit.lenses.table.reading.columns import ReadColumn
 from tacit.lenses.table.reading.shares import Floats
 
 # With at most this many atoms, each is a class to predict; otherwise it is whether one is above the middle.
 _CLASSES = 10
-# A first guess is never surer than this.
-_SURE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +34,7 @@ class FirstFit:
         guess = self.start[self.classes]
         for name, parts in self.parts.items():
             guess = guess + parts[self.columns[name].groups[atoms[name]], self.classes]
-        return np.clip(guess, 1 - _SURE, _SURE)
+        return never_sure(guess)
 
 
 def first_fit(

@@ -19,8 +19,8 @@ from tacit.lenses.table.reading.columns import SAID, ReadColumn
 from tacit.lenses.table.reading.filling import first_fit
 from tacit.lenses.table.reading.means import GroupMean, group_means
 from tacit.lenses.table.reading.shares import Floats
+from tacit.loading import file_sha256
 from tacit.release.certificate import CountedCertificate, read_certificate
-from tacit.release.keys import file_sha256
 from tacit.release.levels import LEVELS, read_code
 from tacit.requests.settings import AnyPath
 from tacit.tables.formats.frames import in_arrow
