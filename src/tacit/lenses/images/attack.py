@@ -14,11 +14,7 @@ from tacit.lenses.bench.answers import BenchResult
 from tacit.lenses.bench.families import switched_on
 from tacit.lenses.bench.releases import attacked, kept_order, lacking, not_its_originals, places_of
 from tacit.lenses.coded.certifying import CodedAbout
-<<<<<<< HEAD
-from tacit.lenses.images.audit import ImageCollection, ask_images, first_of_each
-=======
-from tacit.lenses.images.audit import Asked, ask_images, first_alike
->>>>>>> docs
+from tacit.lenses.images.audit import ImageCollection, ask_images, first_alike
 from tacit.lenses.images.coding import image_units
 from tacit.lenses.images.families import ReadImages, image_families
 from tacit.lenses.images.images import Images, open_again, open_pixels, pixels_of, suggested_patch

@@ -156,19 +156,9 @@ def ask_images(question: Question, *, random_state: int) -> ImageCollection:
     return ImageCollection(images, secret, secrets, codes.astype(np.int64), fold, notes)
 
 
-<<<<<<< HEAD
-def first_of_each(images: Images) -> tuple[Codes, int]:
-    """For every image the first one with the same pixels, and how many are copies of an earlier one."""
-    first_with: dict[bytes, int] = {}
-    first = np.array(
-        [first_with.setdefault(image.tobytes(), k) for k, image in enumerate(images.pixels)], dtype=np.int64
-    )
-    return first, len(images) - len(first_with)
-=======
 def first_alike(images: Images) -> Codes:
     """For every image the first one with the same pixels."""
     return first_of_each(image.tobytes() for image in images.pixels)
->>>>>>> docs
 
 
 def checked_sizes(images: Images, patch: int | Sequence[int] | None) -> tuple[int, ...]:
@@ -284,15 +274,9 @@ def _headline(
     if verdict == "leak":
         top = best.leaking_most[0]
         return sentence(
-<<<<<<< HEAD
-            "The images give away '{secret}': an image makes its own label {times} times as likely on average (estimate), "
-            "and {guessed}. Of patches of {size} pixels, row {row}, column {column} says most.",
-            secret=collection.secret,
-=======
             "The images give away '{secret}': an image makes its own label {times} times as likely on average "
             "(estimate), and {guessed}. Of patches of {size} pixels, row {row}, column {column} says most.",
-            secret=asked.secret,
->>>>>>> docs
+            secret=collection.secret,
             times=LiftFactor(best.information.value),
             guessed=guessed,
             size=best.size,

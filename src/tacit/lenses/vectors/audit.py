@@ -63,15 +63,6 @@ def audit_vectors(question: Question, look: Look, *, progress: Progress = silent
     )
 
 
-<<<<<<< HEAD
-def _first_of_each(rows: Floats) -> Codes:
-    """For every vector the first equal one: copies stay on one side of every split."""
-    first: dict[bytes, int] = {}
-    return np.array([first.setdefault(row.tobytes(), at) for at, row in enumerate(rows)], dtype=np.int64)
-
-
-=======
->>>>>>> docs
 def _linear(rows: Floats, codes: Codes, random_state: int) -> Any:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
