@@ -368,7 +368,7 @@ def test_the_spread_is_the_standard_deviation_of_the_networks_each_normalised(no
     lifts = []
     shape = networks.Shape(design.shape[1], 2, found.hidden, found.activation)
     for part, network in enumerate(found.networks_):
-        h = shape.said(network, design)
+        h = shape.scores_of(network, design)
         mean = (found.prior_ * np.exp(h)).sum(axis=1, keepdims=True)
         lifts.append(h - np.log(mean if normalise == "record" else mean[found.fold_ != part].mean()))
     np.testing.assert_allclose(

@@ -81,15 +81,15 @@ class ClassifierLogLift(Blended):
 
 def _train(lesson: Lesson, learn: Codes, check: Codes, *, classifier: Any, calibrate: bool) -> FoldModel:
     design, secret, prior = lesson.view.design, lesson.secret, lesson.prior
-    made = clone(classifier)
-    if made.get_params(deep=False).get("random_state", 0) is None:
-        made.set_params(random_state=int(lesson.random_state.integers(2**31)))
+    model = clone(classifier)
+    if model.get_params(deep=False).get("random_state", 0) is None:
+        model.set_params(random_state=int(lesson.random_state.integers(2**31)))
     rows = learn if calibrate else np.concatenate([learn, check])
-    made.fit(design[rows], secret[rows])
+    model.fit(design[rows], secret[rows])
     temper = np.ones(1)
     if calibrate:
-        temper = best_weights(_lift(made, design[check], prior)[None], secret[check], prior)
-    return ClassifierModel(made, prior, temper)
+        temper = best_weights(_lift(model, design[check], prior)[None], secret[check], prior)
+    return ClassifierModel(model, prior, temper)
 
 
 def _lift(classifier: Any, design: Any, prior: Floats) -> Floats:

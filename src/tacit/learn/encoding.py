@@ -95,9 +95,9 @@ class Encoder:
             top = abs(cells.sparse).max(axis=0).toarray().ravel()
             return cls(cells.names, cells.kinds, scale=tuple(np.where(top > 0, top, 1.0).tolist()))
         pairs = list(zip(cells.columns, cells.kinds, strict=True))
-        seen = [column[np.isfinite(column)] if kind == "number" else np.empty(0) for column, kind in pairs]
-        heavy = tuple(_kurtosis(column) > HEAVY_TAIL for column in seen)
-        middles = [_centre_and_scale(column, tail) for column, tail in zip(seen, heavy, strict=True)]
+        finite = [column[np.isfinite(column)] if kind == "number" else np.empty(0) for column, kind in pairs]
+        heavy = tuple(_kurtosis(column) > HEAVY_TAIL for column in finite)
+        middles = [_centre_and_scale(column, tail) for column, tail in zip(finite, heavy, strict=True)]
         return cls(
             names=cells.names,
             kinds=cells.kinds,
@@ -105,8 +105,8 @@ class Encoder:
             centre=tuple(centre for centre, _ in middles),
             scale=tuple(scale for _, scale in middles),
             heavy=heavy,
-            low=tuple(float(column.min(initial=np.inf)) for column in seen),
-            high=tuple(float(column.max(initial=-np.inf)) for column in seen),
+            low=tuple(float(column.min(initial=np.inf)) for column in finite),
+            high=tuple(float(column.max(initial=-np.inf)) for column in finite),
             missing=tuple(bool(_is_missing(column).any()) for column in cells.columns),
         )
 
@@ -303,18 +303,18 @@ def _codes(column: NDArray[Any], levels: tuple[str, ...]) -> Codes:
     return np.array([place.get(value, UNSEEN) for value in column], dtype=np.int64)
 
 
-def _kurtosis(seen: Floats) -> float:
+def _kurtosis(column: Floats) -> float:
     # Divided first, because the squares of large numbers are infinite.
-    shown = seen / (np.abs(seen).max(initial=0.0) or 1.0)
+    shown = column / (np.abs(column).max(initial=0.0) or 1.0)
     deviation = shown - shown.mean() if len(shown) else shown
     variance = float((deviation**2).mean()) if len(shown) else 0.0
     return float((deviation**4).mean() / variance**2) if variance > 1e-30 else 0.0
 
 
-def _centre_and_scale(seen: Floats, heavy: bool) -> tuple[float, float]:
-    if not len(seen):
+def _centre_and_scale(column: Floats, heavy: bool) -> tuple[float, float]:
+    if not len(column):
         return 0.0, 1.0
-    shown = np.arcsinh(seen) if heavy else seen
+    shown = np.arcsinh(column) if heavy else column
     top = float(np.abs(shown).max()) or 1.0
     width = float((shown / top).std()) * top
     return float((shown / top).mean()) * top, width if width > 0 else 1.0

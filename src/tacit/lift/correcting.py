@@ -92,14 +92,14 @@ def counts_before(channel: ArrayLike, observed: ArrayLike, *, stationary: bool =
     table, counts = _checked(channel), np.asarray(observed, dtype=np.float64)
     if counts.shape != table.shape[1:] or not (np.isfinite(counts).all() and (counts >= 0).all()):
         raise ArgumentError(f"the channel has {table.shape[1]} outputs: give how many records have each")
-    made = correction(table, stationary=stationary)
-    estimate = counts @ made.weights
+    undoing = correction(table, stationary=stationary)
+    estimate = counts @ undoing.weights
     # The variance of few records may by chance be estimated below 0.
-    error = np.sqrt(np.maximum(counts @ made.variances, 0.0))
-    if made.told.all():
+    error = np.sqrt(np.maximum(counts @ undoing.variances, 0.0))
+    if undoing.told.all():
         return estimate, error
     likely = _likeliest(table, counts)
-    return np.where(made.told, estimate, likely), np.where(made.told, error, np.inf)
+    return np.where(undoing.told, estimate, likely), np.where(undoing.told, error, np.inf)
 
 
 def _likeliest(table: Matrix, counts: Vector) -> Vector:

@@ -204,10 +204,10 @@ class Channel:
         return matrix @ self.matrix
 
 
-def check_fits(taken: int, released: int) -> None:
+def check_fits(inputs: int, released: int) -> None:
     """Refuse a channel that takes a different number of released values than the joint has."""
-    if taken != released:
-        raise ArgumentError(f"the channel takes {taken} released values, the joint has {released}")
+    if inputs != released:
+        raise ArgumentError(f"the channel takes {inputs} released values, the joint has {released}")
 
 
 class CompactChannel(Channel):

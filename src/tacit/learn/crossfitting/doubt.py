@@ -35,9 +35,9 @@ def redrawn(lift: Floats, prior: Floats, random_state: np.random.Generator) -> C
     return np.asarray((chances < threshold).sum(axis=1).clip(max=len(prior) - 1))
 
 
-def stretch(found: Floats, known: Floats, spread: Floats, least: Floats) -> Floats:
+def stretch(learned: Floats, known: Floats, spread: Floats, least: Floats) -> Floats:
     """Factors with which 97% of known log-lifts are within 1.96 spreads: for each secret, and last for all at once."""
-    ratio = np.abs(found - known) / _widened(spread, least)
+    ratio = np.abs(learned - known) / _widened(spread, least)
     each = np.maximum(np.quantile(ratio, AIM, axis=0), np.quantile(ratio, AIM))
     return np.append(each, np.quantile(ratio.max(axis=1), AIM)) / _reach(USUAL_CONFIDENCE)
 

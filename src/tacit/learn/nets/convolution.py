@@ -55,9 +55,9 @@ class ConvolutionNetwork:
         arrays = self.weights if weights is None else weights
         level, way = pictures, []
         for at, (side, step, _) in enumerate(self.layers):
-            seen = sliding_window_view(level, (side, side), axis=(1, 2))[:, ::step, ::step]
+            view = sliding_window_view(level, (side, side), axis=(1, 2))[:, ::step, ::step]
             # Channels come before the window in the view, as rows of the matrix do.
-            windows = np.ascontiguousarray(seen).reshape(*seen.shape[:3], -1)
+            windows = np.ascontiguousarray(view).reshape(*view.shape[:3], -1)
             level = np.maximum(windows @ arrays[2 * at][0] + arrays[2 * at + 1][0], 0)
             way.append((windows, level))
         flat = level.reshape(len(level), -1)
@@ -71,16 +71,16 @@ class ConvolutionNetwork:
         slope[np.arange(len(batch)), self.classes[batch]] -= 1
         slope /= np.float32(len(batch))
         flat = way[-1][1].reshape(len(batch), -1)
-        found: list[Any] = [(flat.T @ slope)[None], slope.sum(axis=0)[None]]
+        slopes: list[Any] = [(flat.T @ slope)[None], slope.sum(axis=0)[None]]
         slope = (slope @ self.weights[-2][0].T).reshape(way[-1][1].shape)
         for at in range(len(way) - 1, -1, -1):
             windows, level = way[at]
             slope = slope * (level > 0)
             rows_of = slope.reshape(-1, slope.shape[-1])
-            found = [(windows.reshape(len(rows_of), -1).T @ rows_of)[None], rows_of.sum(axis=0)[None], *found]
+            slopes = [(windows.reshape(len(rows_of), -1).T @ rows_of)[None], rows_of.sum(axis=0)[None], *slopes]
             if at:
                 slope = self._back(slope @ self.weights[2 * at][0].T, at, way[at - 1][1].shape)
-        return found
+        return slopes
 
     def _back(self, windows: Any, at: int, shape: tuple[int, ...]) -> Any:
         """The slope of the layer that windows were cut from: each pixel adds up those of its windows."""
@@ -95,8 +95,8 @@ class ConvolutionNetwork:
 
     def loss(self) -> Floats:
         """The mean cross-entropy of the records held out."""
-        said = self.outputs(self.pictures[self.check[0]])[0].astype(np.float64)
-        value = -log_softmax(said, axis=1)[np.arange(self.check.shape[1]), self.classes[self.check[0]]].mean()
+        scores = self.outputs(self.pictures[self.check[0]])[0].astype(np.float64)
+        value = -log_softmax(scores, axis=1)[np.arange(self.check.shape[1]), self.classes[self.check[0]]].mean()
         return np.array([value if np.isfinite(value) else np.inf])
 
 
@@ -116,8 +116,8 @@ class ConvolutionClassifier:
         pictures = np.asarray(X, dtype=np.float32)
         self.mean_, self.spread_ = pictures.mean(axis=0), np.float32(pictures.std() or 1.0)
         order = rng.permutation(len(pictures))
-        held = max(1, int(CHECKED * len(order)))
-        check, learn = order[None, :held], order[None, held:]
+        checked = max(1, int(CHECKED * len(order)))
+        check, learn = order[None, :checked], order[None, checked:]
         if not learn.size:
             learn = check
         self.network_ = ConvolutionNetwork(self._levelled(pictures), codes, len(self.classes_), check, rng)
@@ -129,8 +129,8 @@ class ConvolutionClassifier:
         """The likeliest class of every picture."""
         pictures = self._levelled(np.asarray(X, dtype=np.float32))
         parts = (pictures[at : at + ROWS_AT_ONCE] for at in range(0, len(pictures), ROWS_AT_ONCE))
-        said = [self.network_.outputs(part, self.weights_)[0].argmax(axis=1) for part in parts]
-        return self.classes_[np.concatenate([np.zeros(0, dtype=np.int64), *said])]
+        guesses = [self.network_.outputs(part, self.weights_)[0].argmax(axis=1) for part in parts]
+        return self.classes_[np.concatenate([np.zeros(0, dtype=np.int64), *guesses])]
 
     def _levelled(self, pictures: Any) -> Any:
         return (pictures - self.mean_) / self.spread_

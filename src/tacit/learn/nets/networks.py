@@ -85,18 +85,18 @@ class Shape:
 
     def slopes(self, weights: Weights, inputs: Any, way: list[tuple[Any, Any]], slope: Any) -> list[Any]:
         """The slope of every array of a stack, from that of the outputs."""
-        found: list[Any] = []
+        slopes: list[Any] = []
         slope = slope.reshape(len(weights[0]), -1, weights[-1].shape[-1])
         for (value, bend), matrix in zip(reversed(way), reversed(weights[2::2]), strict=True):
-            found = [np.matmul(value.swapaxes(1, 2), slope), slope.sum(axis=1), *found]
+            slopes = [np.matmul(value.swapaxes(1, 2), slope), slope.sum(axis=1), *slopes]
             slope = np.matmul(slope, matrix.swapaxes(1, 2)) * bend
         if self.secret_as == "head":
-            return [_transposed_product(inputs, slope), slope.sum(axis=1), *found]
+            return [_transposed_product(inputs, slope), slope.sum(axis=1), *slopes]
         apart = slope.reshape(len(slope), -1, self.secrets, slope.shape[-1])
         first = np.concatenate([_transposed_product(inputs, apart.sum(axis=2)), apart.sum(axis=1)], axis=1)
-        return [first, slope.sum(axis=1), *found]
+        return [first, slope.sum(axis=1), *slopes]
 
-    def said(self, layers: Sequence[Any], design: Any) -> Floats:
+    def scores_of(self, layers: Sequence[Any], design: Any) -> Floats:
         """What one network says about every record; in double precision, so that no score depends on other records."""
         exact = [np.asarray(layer, dtype=np.float64) for layer in layers]
         parts = range(0, design.shape[0], ROWS_AT_ONCE)
@@ -176,7 +176,7 @@ class NetworksModel:
     def log_posterior(self, design: Floats) -> Floats:
         """Log p(s | x) for every row and secret."""
         shape = Shape(design.shape[1], len(self.prior), ())
-        lifts = np.stack([shape.said(layers, design) for layers in self.networks])
+        lifts = np.stack([shape.scores_of(layers, design) for layers in self.networks])
         return blend(lifts, np.full(len(lifts), 1 / len(lifts)), self.prior) + np.log(self.prior)
 
 

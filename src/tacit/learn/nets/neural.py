@@ -201,16 +201,16 @@ class NeuralLogLift(CrossFitted):
         raw = self._outputs(design)
         self.constants_, self.constant_ = np.zeros(len(raw)), 0.0
         if self.normalise == "constant":
-            seen = [self.fold_ != j // self.members for j in range(len(raw))]
-            self.constants_ = np.array([self._constant(h[rows]) for h, rows in zip(raw, seen, strict=True)])
+            learned_from = [self.fold_ != j // self.members for j in range(len(raw))]
+            self.constants_ = np.array([self._constant(h[rows]) for h, rows in zip(raw, learned_from, strict=True)])
             self.constant_ = self._constant((raw - self.constants_[:, None, None]).mean(axis=0))
         self.candidates_: tuple[LearnerScore, ...] = ()
         for name in ("out_of_fold_log_lift_", "test_log_lift_"):
             self.__dict__.pop(name, None)
         title = OBJECTIVES[self.objective].title
-        made = f"{len(raw)} networks" if len(raw) > 1 else "one network"
+        networks = f"{len(raw)} networks" if len(raw) > 1 else "one network"
         if not folds:
-            self.reason_ = f"{made} trained by {title}; no record was held out, so its quality is unknown"
+            self.reason_ = f"{networks} trained by {title}; no record was held out, so its quality is unknown"
             return
         lift = np.empty((len(secret), len(self.secrets_)))
         for part in range(folds):
@@ -223,8 +223,8 @@ class NeuralLogLift(CrossFitted):
         self.candidates_ = (LearnerScore("neural", f"networks by {title}", log_loss(lift, secret, self.prior_), 1.0),)
         gain = lift[np.arange(len(secret)), secret].mean()
         self.reason_ = sentence(
-            "{made} trained by {title}; out of fold the true secret has log-lift {gain} on average ({folds} folds)",
-            made=made,
+            "{networks} trained by {title}; out of fold the true secret has log-lift {gain} on average ({folds} folds)",
+            networks=networks,
             title=title,
             gain=Nats(float(gain), 3),
             folds=folds,
@@ -253,7 +253,7 @@ class NeuralLogLift(CrossFitted):
     def _outputs(self, design: Any) -> Floats:
         """The outputs of the networks, networks x records x secrets, before anything is taken off."""
         shape = self._shape(design)
-        return trimmed(np.stack([shape.said(layers, design) for layers in self.networks_]), self._training_clip)
+        return trimmed(np.stack([shape.scores_of(layers, design) for layers in self.networks_]), self._training_clip)
 
     def _combined(self, outputs: Floats, constants: Floats, constant: float) -> Floats:
         """The mean log-lift of some networks, normalised, then clipped."""

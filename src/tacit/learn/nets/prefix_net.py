@@ -73,9 +73,9 @@ class Above:
         """Scores of hidden layers; ``room``, an array of their shape, saves allocating one."""
         middle = _bent(hidden, room) @ self.second
         middle += self.bias
-        found: Floats = _bent(middle) @ self.out
-        found -= self.empty
-        return found
+        scores: Floats = _bent(middle) @ self.out
+        scores -= self.empty
+        return scores
 
 
 def _bent(z: Floats, room: Floats | None = None) -> Floats:
@@ -179,8 +179,8 @@ class DenseRecords:
     def view(self, rows: Codes, rng: np.random.Generator) -> Any:
         """One order for the batch, given or random, and lengths spread over it."""
         self.turn += 1
-        given = self.orders == "given" or (self.orders == "both" and self.turn % 2 == 0)
-        order = np.arange(self.m) if given else rng.permutation(self.m)
+        in_order = self.orders == "given" or (self.orders == "both" and self.turn % 2 == 0)
+        order = np.arange(self.m) if in_order else rng.permutation(self.m)
         return order, self._cuts(min(LENGTHS, self.m), rng.random())
 
     def checks(self, rows: Codes, rng: np.random.Generator) -> list[tuple[Codes, Any]]:

@@ -157,10 +157,10 @@ class PrefixLogLift(LogLiftEstimator):
         raise ArgumentError("PrefixLogLift has no intervals; AutoLogLift and NeuralLogLift have")
 
     def _lift(self, scores: Floats) -> Floats:
-        found = lifts(scores, self.prior_)
+        lift = lifts(scores, self.prior_)
         # Rounding must not make the empty prefix say something.
-        found[(np.abs(scores) < 1e-13).all(axis=-1)] = 0.0
-        return found if self.clip is None else found.clip(-self.clip, self.clip)
+        lift[(np.abs(scores) < 1e-13).all(axis=-1)] = 0.0
+        return lift if self.clip is None else lift.clip(-self.clip, self.clip)
 
     def prefix_log_lift(self, X: Any, *, order: Any = None, out_of_fold: bool = False) -> Floats:
         """Log-lift of every prefix: records x (m + 1) x secrets; the first is the empty prefix's, 0.
@@ -200,9 +200,9 @@ class PrefixLogLift(LogLiftEstimator):
             with one_thread():
                 return self._spread(design, self._terms(design, places, out_of_fold))
         steps = np.diff(self.prefix_log_lift(X, order=places, out_of_fold=out_of_fold), axis=1)
-        found = np.empty_like(steps)
-        found[:, places] = steps
-        return found
+        densities = np.empty_like(steps)
+        densities[:, places] = steps
+        return densities
 
     def _averaged(self, orders: int, density: Callable[[Codes], Floats]) -> Floats:
         """The mean of densities over random orders."""
@@ -320,15 +320,15 @@ class PrefixLogLift(LogLiftEstimator):
         steps[1:] -= lift[:-1]
         begins = bags.indptr[:-1][np.diff(bags.indptr) > 0]
         steps[begins] = lift[begins]
-        found = np.empty_like(steps)
-        found[moved] = steps
-        return found
+        densities = np.empty_like(steps)
+        densities[moved] = steps
+        return densities
 
     def _spread(self, bags: Any, entries: Floats) -> Floats:
         """Densities of entries in a full array; a term that a record does not have says nothing."""
-        found = np.zeros((*bags.shape, len(self.prior_)))
-        found[row_of_each(bags), bags.indices] = entries
-        return found
+        densities = np.zeros((*bags.shape, len(self.prior_)))
+        densities[row_of_each(bags), bags.indices] = entries
+        return densities
 
     def _leak_order(self, design: Any) -> Codes:
         """Features by the mean over records of their largest absolute log-lift alone, largest first."""

@@ -140,8 +140,8 @@ class FeatureObfuscator(RecordsTransformer):
 
     def _fit(self, X: Any, secret: Any, y: Any) -> Self:
         self._check_words()
-        made = PrefixLogLift(random_state=self.random_state) if self.estimator is None else clone(self.estimator)
-        self.estimator_ = made.fit(X, secret)
+        estimator = PrefixLogLift(random_state=self.random_state) if self.estimator is None else clone(self.estimator)
+        self.estimator_ = estimator.fit(X, secret)
         self.order_ = self.estimator_._order(self.order if isinstance(self.order, str) else np.asarray(self.order))
         self.release_estimator_: PrefixLogLift | None = None
         self._set_noise()
@@ -235,17 +235,17 @@ class FeatureObfuscator(RecordsTransformer):
         sweep = estimator.sweep(n, out_of_fold=training and estimator.cross_fit is not None)
         flags = np.zeros((n, len(self.columns_)), dtype=bool)
         released = list(table)
-        told = self.release_estimator_ is not None
+        reads_releases = self.release_estimator_ is not None
         for place, j in enumerate(self.order_.tolist()):
             # The network that reads releases knows a feature by its place in the order.
-            number = place if told else j
-            raw = self._shown(table, j, np.zeros(n, dtype=bool) if told else None)
+            number = place if reads_releases else j
+            raw = self._shown(table, j, np.zeros(n, dtype=bool) if reads_releases else None)
             added = np.abs(sweep.candidate(number, raw) - sweep.log_lift).max(axis=1)
             flags[:, j] = flagged = (added > self.epsilon) | self._unseen(table, j)
             for c in self.columns_[j]:
                 released[c] = self._changed(table[c], c, flagged, words)
-            shown = self._shown(released, j, flagged if told else None)
-            sweep.release(number, shown, where=None if told else ~flagged)
+            shown = self._shown(released, j, flagged if reads_releases else None)
+            sweep.release(number, shown, where=None if reads_releases else ~flagged)
         return released, flags
 
     def _changed(self, cells: NDArray[Any], c: int, flagged: Flags, words: Words) -> NDArray[Any]:

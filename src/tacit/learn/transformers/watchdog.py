@@ -70,8 +70,8 @@ class Watchdog(RecordsTransformer):
         if not self.epsilon >= 0:
             raise ArgumentError(f"epsilon must be a number of nats, 0 or more; got {self.epsilon}")
         named = isinstance(self.estimator, str)
-        made = estimator_named(self.estimator, random_state=self.random_state) if named else clone(self.estimator)
-        self.estimator_ = made.fit(X, secret)
+        estimator = estimator_named(self.estimator, random_state=self.random_state) if named else clone(self.estimator)
+        self.estimator_ = estimator.fit(X, secret)
         risky = self.estimator_.score_samples(X) > self.epsilon
         self.pool_ = _rows(X, np.flatnonzero(risky))
         values = np.asarray(secret)

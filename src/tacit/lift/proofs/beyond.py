@@ -81,14 +81,16 @@ def beyond_p_values(
         raise ArgumentError("bounds must be 0 or more, and levels between 0 and the largest one")
     result = np.zeros(k.shape)
     for bound, up in ((low_, False), (high_, True)):
-        asked = np.isfinite(bound)
-        own, of_value, factor = k[asked], n[asked], np.exp(bound[asked] if up else -bound[asked])
+        bounded = np.isfinite(bound)
+        own, of_value, factor = k[bounded], n[bounded], np.exp(bound[bounded] if up else -bound[bounded])
         if known is None:
-            side = _of_a_side(own, of_value, with_secret[asked], everyone[asked], factor, level[asked], most, up=up)
+            side = _of_a_side(
+                own, of_value, with_secret[bounded], everyone[bounded], factor, level[bounded], most, up=up
+            )
         else:
-            rate = factor * np.broadcast_to(known, k.shape)[asked]
+            rate = factor * np.broadcast_to(known, k.shape)[bounded]
             side = np.where(of_value > 0, tail(own, of_value, rate, up=up), 1.0)
-        result[asked] = np.maximum(result[asked], side)
+        result[bounded] = np.maximum(result[bounded], side)
     return result
 
 
@@ -98,11 +100,11 @@ def _of_a_side(
     """P-values of one side, the prior unknown."""
     aside, smallest = _ASIDE * level, (3 * _ASIDE + _QUICK) * level
     p = np.ones(len(k))
-    seen = (n > 0) & (n < total)
+    occurs = (n > 0) & (n < total)
     share = np.divide(secret, total, out=np.zeros(len(k)), where=total > 0)
     within = k <= factor * share * n if up else k >= factor * share * n
     # A common value makes up much of the prior, which the exact test takes into account and this one does not.
-    open_ = seen & within & ((tail(k, n, factor * share, up=up) <= _HOPELESS * most) | (n > _COMMON * total))
+    open_ = occurs & within & ((tail(k, n, factor * share, up=up) <= _HOPELESS * most) | (n > _COMMON * total))
     limit = lower(secret, total, aside) if up else upper(secret, total, aside)
     quick = open_ & (tail(k, n, factor * limit, up=up) <= _QUICK * level)
     p[quick] = smallest[quick]

@@ -132,17 +132,17 @@ def certified_cells(
     with probability at most beta. The weights are the design records of a node times the chance of passing that they
     foresee: they decide what can be proved, never whether it is true.
     """
-    asked: tuple[NodeClaim, ...] = tuple(claims) if isinstance(claims, Sequence) else (claims,)
+    all_claims: tuple[NodeClaim, ...] = tuple(claims) if isinstance(claims, Sequence) else (claims,)
     tree, beta = Nesting(np.asarray(parent)), checked_beta(1 - confidence)
-    if not asked:
+    if not all_claims:
         raise ArgumentError("there is nothing to prove: give at least one claim")
-    design, test = _sizes(tree, asked)
+    design, test = _sizes(tree, all_claims)
     base = _bases(tree, known)
-    weights, levels = _plan(tree, asked, base, design, beta)
-    p = np.max([claim.p_values(base, levels, beta=beta) for claim in asked], axis=0)
+    weights, levels = _plan(tree, all_claims, base, design, beta)
+    p = np.max([claim.p_values(base, levels, beta=beta) for claim in all_claims], axis=0)
     proved = proved_splits(tree, tree.worst_child(p), weights, beta=beta)
     cells = tree.frontier(proved.splits)
-    limits = [claim.limits(cells, base, beta=beta) for claim in asked]
+    limits = [claim.limits(cells, base, beta=beta) for claim in all_claims]
     low, high = (np.stack([limit[side] for limit in limits], axis=1) for side in (0, 1))
     questions = int((weights > 0).sum())
     share = (design + test)[cells] / max((design + test)[0], 1.0)

@@ -94,11 +94,11 @@ class CountedClaim:
     def p_values(self, base: Labels, levels: Vector, *, beta: float) -> Vector:
         """See `tacit.lift.proofs.cells.NodeClaim`: exact, the largest over secrets and sides."""
         result = np.zeros(len(base))
-        asked = np.flatnonzero((base >= 0) & (base != np.arange(len(base))))
+        inner = np.flatnonzero((base >= 0) & (base != np.arange(len(base))))
         binding = self._binding
-        if len(asked) == 0 or not binding.any():
+        if len(inner) == 0 or not binding.any():
             return result
-        counts, whole = self.test[asked], self.test[base[asked]]
+        counts, whole = self.test[inner], self.test[base[inner]]
         p = beyond_p_values(
             counts[:, binding],
             counts.sum(axis=1)[:, None],
@@ -106,21 +106,21 @@ class CountedClaim:
             whole.sum(axis=1)[:, None],
             low=self.low,
             high=self.high,
-            least=levels[asked][:, None],
+            least=levels[inner][:, None],
             most=beta,
             prior=None if self.prior is None else self.prior[binding],
         )
-        result[asked] = p.max(axis=1)
+        result[inner] = p.max(axis=1)
         return result
 
     def limits(self, nodes: Labels, base: Labels, *, beta: float) -> tuple[Vector, Vector]:
         """See `tacit.lift.proofs.cells.NodeClaim`."""
         low, high = np.zeros(len(nodes)), np.zeros(len(nodes))
-        asked = np.flatnonzero((base[nodes] >= 0) & (base[nodes] != nodes))
+        inner = np.flatnonzero((base[nodes] >= 0) & (base[nodes] != nodes))
         binding = self._binding
-        if len(asked) == 0 or not binding.any():
+        if len(inner) == 0 or not binding.any():
             return low, high
-        own, home = nodes[asked], base[nodes[asked]]
+        own, home = nodes[inner], base[nodes[inner]]
         counts, whole = self.test[own], self.test[home]
         share = self.design[own].sum(axis=1) > COMMON * self.design[home].sum(axis=1)
         both = log_lift_limits(
@@ -133,7 +133,7 @@ class CountedClaim:
             common=share[:, None] if self.prior is None else None,
         )
         for side, bound, limit in ((low, self.low, both[0]), (high, self.high, both[1])):
-            side[asked] = np.clip(limit.max(axis=1), 0.0, bound)
+            side[inner] = np.clip(limit.max(axis=1), 0.0, bound)
         return low, high
 
     def _prior_at(self, counts: Matrix, base: Labels) -> Matrix:

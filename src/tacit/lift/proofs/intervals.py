@@ -200,13 +200,13 @@ def _reach(p: Vector, room: Vector, radius: Vector) -> Vector:
     With logs of 1 + t/p and 1 - t/room the first-order terms cancel before they are rounded.
     """
     # A share so small adds nothing, and would overflow as a divisor.
-    seen, inside = p > 1e-200, room > 0
-    safe_p, safe_room = np.where(seen, p, 1.0), np.where(inside, room, 1.0)
+    positive, inside = p > 1e-200, room > 0
+    safe_p, safe_room = np.where(positive, p, 1.0), np.where(inside, room, 1.0)
 
     def within(step: Vector) -> Mask:
         share = np.where(inside, np.minimum(step / safe_room, 1.0), 0.0)
         with np.errstate(divide="ignore"):
-            divergence = -room * np.log1p(-share) - np.where(seen, p * np.log1p(step / safe_p), 0.0)
+            divergence = -room * np.log1p(-share) - np.where(positive, p * np.log1p(step / safe_p), 0.0)
         return np.asarray(divergence <= radius)
 
     return np.asarray(halved(np.zeros_like(p), room, within, times=_HALVINGS)[1])

@@ -112,8 +112,8 @@ def proved_splits(tree: Nesting, p_values: Vector, weights: Vector, *, beta: flo
     all, and goes on with the heaviest that fail until nothing changes: W never falls below w(V). So no split of V
     passes at the end, and nothing below one is reached.
     """
-    asked = tree.inner & (weights > 0)
-    weights = np.where(asked, weights, 0.0)
+    candidates = tree.inner & (weights > 0)
+    weights = np.where(candidates, weights, 0.0)
     level = first_levels(tree, weights, beta=beta)
     before = np.inf
     while True:
@@ -121,4 +121,4 @@ def proved_splits(tree: Nesting, p_values: Vector, weights: Vector, *, beta: flo
         if failing == 0 or failing >= before:
             break
         before, level = failing, np.minimum(beta * weights / failing, beta)
-    return ProvedSplits(tree.reached(asked & (p_values <= level)), level)
+    return ProvedSplits(tree.reached(candidates & (p_values <= level)), level)

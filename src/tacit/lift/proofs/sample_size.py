@@ -48,18 +48,18 @@ class RecordsNeeded:
     @property
     def sentence(self) -> str:
         """The answer in plain words."""
-        asked = self.epsilon_low if self.side == "low" else self.epsilon_high
+        bound = self.epsilon_low if self.side == "low" else self.epsilon_high
         value = "the merged values" if self.released == MERGED else f"released value {self.released}"
         cell = f"secret {self.secret} at {value}"
         if np.isinf(self.needed):
             return (
-                f"No number of records would prove {asked:.3g} nats as things stand: {cell} was counted with a "
+                f"No number of records would prove {bound:.3g} nats as things stand: {cell} was counted with a "
                 f"log-lift of {self.counted:.3g}."
             )
         if self.needed <= self.records:
-            return f"The {self.records:,.0f} records there are should prove {asked:.3g} nats."
+            return f"The {self.records:,.0f} records there are should prove {bound:.3g} nats."
         return (
-            f"About {self.needed:,.0f} records, instead of {self.records:,.0f}, would prove {asked:.3g} nats; {cell} "
+            f"About {self.needed:,.0f} records, instead of {self.records:,.0f}, would prove {bound:.3g} nats; {cell} "
             f"needs the most, on its {self.side} side."
         )
 

@@ -59,7 +59,7 @@ def _greedy(flows: csr_array) -> Labels:
     values, outputs = values[order], outputs[order]
     n_values, n_outputs = flows.shape
     labels = np.full(n_outputs, -1, dtype=np.intp)
-    taken = np.zeros(n_values, dtype=np.bool_)
+    used = np.zeros(n_values, dtype=np.bool_)
     while len(values):
         at = np.arange(len(values))
         first_value, first_output = np.full(n_values, len(values)), np.full(n_outputs, len(values))
@@ -67,8 +67,8 @@ def _greedy(flows: csr_array) -> Labels:
         np.minimum.at(first_output, outputs, at)
         # A flow that is first for both its value and its output is one that the loop, one by one, would have taken.
         wins = (first_value[values] == at) & (first_output[outputs] == at)
-        labels[outputs[wins]], taken[values[wins]] = values[wins], True
-        left = ~taken[values] & (labels[outputs] < 0)
+        labels[outputs[wins]], used[values[wins]] = values[wins], True
+        left = ~used[values] & (labels[outputs] < 0)
         values, outputs = values[left], outputs[left]
-    labels[labels < 0] = np.flatnonzero(~taken)[: int((labels < 0).sum())]
+    labels[labels < 0] = np.flatnonzero(~used)[: int((labels < 0).sum())]
     return labels

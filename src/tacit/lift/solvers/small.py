@@ -66,10 +66,10 @@ class Trios:
     def paying(self, starts: Labels, prices: Vector) -> Corners:
         """The best outputs from each start."""
         size = max(1, _LARGEST_BATCH // (self.region.n * _PARTNERS))
-        found = [self._from(starts[first : first + size], prices) for first in range(0, len(starts), size)]
+        corners = [self._from(starts[first : first + size], prices) for first in range(0, len(starts), size)]
         none = Corners(np.zeros((0, 4), dtype=np.intp), np.zeros((0, 4)))
-        values = np.concatenate([each.values for each in [none, *found]])
-        return Corners(values, np.concatenate([each.shares for each in [none, *found]]))
+        values = np.concatenate([each.values for each in [none, *corners]])
+        return Corners(values, np.concatenate([each.shares for each in [none, *corners]]))
 
     def _from(self, starts: Labels, prices: Vector) -> Corners:
         partners = self._makes_up(self.columns[starts], starts[:, None], prices, _PARTNERS, chance=_CHANCE)

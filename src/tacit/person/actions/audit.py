@@ -59,15 +59,15 @@ def person_audit(
     # Only the answer to a case file can be kept; a watched audit also depends on the last one.
     path = Path(case) if isinstance(case, str | os.PathLike) and not watch else None
     named = [adversary] if isinstance(adversary, str) else list(adversary)
-    asked = ["audit", str(path), named, fail_above, show_values]
-    if path is not None and (known := kept_answer(path, asked, PersonAuditResult)) is not None:
+    question = ["audit", str(path), named, fail_above, show_values]
+    if path is not None and (known := kept_answer(path, question, PersonAuditResult)) is not None:
         return known
     from tacit.person import inquiry as inquiring
 
     inquiry = inquiring.opened(case, adversary=named, progress=progress)
     answer = _answer(inquiry, fail_above, show_values=show_values, watch=watch)
     if path is not None and inquiry.index is not None:
-        inquiry.index.keep_answer(answer, asked, inquiry.case.files)
+        inquiry.index.keep_answer(answer, question, inquiry.case.files)
     return answer
 
 
@@ -118,7 +118,7 @@ def _answer(inquiry: "Inquiry", fail_above: float | None, *, show_values: bool, 
     )
 
 
-def _seen(inquiry: "Inquiry") -> "Seen":
+def _state(inquiry: "Inquiry") -> "Seen":
     """What this audit saw, for the next one: who knows which of the person's facts, and what the sources hold."""
     from tacit.person.case.watching import Seen, SeenRung
 
@@ -147,14 +147,16 @@ def _changes(inquiry: "Inquiry", notes: list[str]) -> "AuditChanges | None":
     """What changed since the last watched audit; a note if there was none."""
     from tacit.person.case.watching import state_of, watched
 
-    changes = watched(inquiry.case.path, _seen(inquiry))
+    changes = watched(inquiry.case.path, _state(inquiry))
     if changes is None:
         notes.append(f"the first watched audit: the next one is compared with {state_of(inquiry.case.path)}")
     return changes
 
 
 def _covering(findings: "Sequence[Finding]") -> list[str]:
-    labels = dict.fromkeys(held.label for one in findings for held in one.held if held.state == "covered")
+    labels = dict.fromkeys(
+        attribute.label for one in findings for attribute in one.held if attribute.state == "covered"
+    )
     if not labels:
         return []
     return [

@@ -46,21 +46,21 @@ def person_dip(
     from tacit.person.inquiry import RecordNames, finding, narrowed, near, numbered, opened, renumbered, unseen_note
 
     check_limit(fail_above)
-    asked = narrowed(case, adversary=adversary, query=query)
-    if not asked.queries:
-        raise DataError(f"{asked.path} has no 'queries': name what an adversary may start from, such as a name")
-    inquiry = opened(asked, progress=progress)
+    narrow_case = narrowed(case, adversary=adversary, query=query)
+    if not narrow_case.queries:
+        raise DataError(f"{narrow_case.path} has no 'queries': name what an adversary may start from, such as a name")
+    inquiry = opened(narrow_case, progress=progress)
     subject, size = inquiry.subject, inquiry.pool.n_records
     shown = showing(show_values, subject.reference)
-    more = numbered(asked.queries, inquiry)
+    more = numbered(narrow_case.queries, inquiry)
     loaded = near(inquiry, more=more)
     # A query has the number after the last record.
     numbers = [*loaded.rids, size]
     dips = []
-    for place, spec in enumerate(asked.adversaries):
-        inquiry.progress(f"{spec.name}: queries", place / len(asked.adversaries))
+    for place, spec in enumerate(narrow_case.adversaries):
+        inquiry.progress(f"{spec.name}: queries", place / len(narrow_case.adversaries))
         hand = loaded.what_if(place)
-        for one, record in zip(asked.queries, more, strict=True):
+        for one, record in zip(narrow_case.queries, more, strict=True):
             # If several ways of joining bring something up, the one that knows most.
             best = max(hand.dips(record), key=lambda each: _known(subject.measure(each.record)))
             cluster = renumbered(best, numbers)
@@ -69,16 +69,19 @@ def person_dip(
             written = finding(spec.name, value.value, cluster, names, shown)
             dips.append(Dipped(one.name, spec.name, value.value, value.precision, value.recall, written))
     alone = {one.query for one in dips} - {one.query for one in dips if len(one.finding.members) > 1}
-    seen = {one.name: inquiry.holding(one) for one in asked.queries if one.name in alone}
+    matches = {one.name: inquiry.holding(one) for one in narrow_case.queries if one.name in alone}
     return PersonDipResult(
-        case=str(asked.path),
+        case=str(narrow_case.path),
         dips=tuple(dips),
         fail_above=fail_above,
         values_shown=show_values,
         headline=_headline(
-            max(reversed(dips), key=knows), max(one.leakage for one in dips), fail_above, max(seen.values(), default=0)
+            max(reversed(dips), key=knows),
+            max(one.leakage for one in dips),
+            fail_above,
+            max(matches.values(), default=0),
         ),
-        notes=(*inquiry.notes, *loaded.notes, *unseen_note(asked.adversaries, "a query"), *_searched(seen)),
+        notes=(*inquiry.notes, *loaded.notes, *unseen_note(narrow_case.adversaries, "a query"), *_searched(matches)),
     )
 
 
@@ -86,12 +89,12 @@ def _known(measured: "Leakage") -> tuple[float, float]:
     return round(measured.recall, 12), round(measured.value, 12)
 
 
-def _searched(seen: Mapping[str, int]) -> list[str]:
+def _searched(matches: Mapping[str, int]) -> list[str]:
     return [
         f"query '{name}': {counted(records, 'record')} of the sources match it, and no adversary takes them for the "
         "person's by that alone: others may be called the same. Anyone who searches for it sees them; a rule that "
         "joins by it (rules) says what they would show"
-        for name, records in seen.items()
+        for name, records in matches.items()
         if records
     ]
 

@@ -68,19 +68,19 @@ def person_population(
 
     check_limit(fail_above)
     target = _checked_target(out)
-    asked = narrowed(case, adversary=adversary)
-    spec = asked.population
+    narrow_case = narrowed(case, adversary=adversary)
+    spec = narrow_case.population
     if spec is None:
-        raise DataError(f"{asked.path} has no 'population': name the table of references (references, person)")
-    for path in (asked.path, spec.references, *(source.path for source in asked.sources)):
+        raise DataError(f"{narrow_case.path} has no 'population': name the table of references (references, person)")
+    for path in (narrow_case.path, spec.references, *(source.path for source in narrow_case.sources)):
         refuse_source(path, target, "rows")
-    asked, knowing = _without_truth(asked)
-    inquiry = opened(asked, progress=progress, everybody=True)
+    narrow_case, knowing = _without_truth(narrow_case)
+    inquiry = opened(narrow_case, progress=progress, everybody=True)
     inquiry.progress("reading references", None)
     people = references_of(inquiry, spec)
     if not people.count:
         raise DataError(f"{spec.references} has no person: a population has at least one")
-    measured = {one.name: _measured(inquiry, one, people, fail_above) for one in asked.adversaries}
+    measured = {one.name: _measured(inquiry, one, people, fail_above) for one in narrow_case.adversaries}
     rungs = tuple(rung for _, rung in measured.values())
     k = class_sizes(people, spec.quasi_identifiers) if spec.quasi_identifiers else None
     crowded = bool(spec.quasi_identifiers and spec.sensitive)
@@ -92,7 +92,7 @@ def person_population(
             write_persons(draft, people, results, k=k, l=diversity)
     top = max(rungs, key=lambda rung: (rung.mean, rung.quantiles["100%"]))
     return PersonPopulationResult(
-        case=str(asked.path),
+        case=str(narrow_case.path),
         persons=people.count,
         sources=source_facts(inquiry.pool),
         rungs=rungs,

@@ -135,5 +135,5 @@ def _chosen_words(chosen: Sequence[Verification]) -> str:
     parts: dict[str, list[str]] = {}
     for (record, label), values in several.items():
         parts.setdefault(record, []).append(label if values == 1 else f"{label} ({values} values)")
-    said = [f"{listed(labels)} of {record}" for record, labels in parts.items()]
-    return listed(said if len(said) <= 4 else [*said[:3], counted(len(said) - 3, "more record")])
+    phrases = [f"{listed(labels)} of {record}" for record, labels in parts.items()]
+    return listed(phrases if len(phrases) <= 4 else [*phrases[:3], counted(len(phrases) - 3, "more record")])
