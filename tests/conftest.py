@@ -47,6 +47,14 @@ UNCOMPILED = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
+# Nor to remember for each expression which line made it, to look at each plan twice, or to shuffle into several parts:
+# tables have two partitions still, and a test that is about partitions says how many.
+BRIEF = UNCOMPILED | {
+    "spark.default.parallelism": "2",
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+    "spark.sql.lightweightPlanChangeValidation": "false",
+    "spark.sql.shuffle.partitions": "1",
+}
 
 
 @cache
@@ -170,7 +178,7 @@ def spark() -> Iterator[Any]:
         warnings.simplefilter("ignore")
         from pyspark.sql import SparkSession
 
-        builder = SparkSession.builder.master("local[2]").appName("tacit-tests")
+        builder = SparkSession.builder.master(f"local[{many(1, 2)}]").appName("tacit-tests")
         for name, value in {
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
@@ -180,7 +188,7 @@ def spark() -> Iterator[Any]:
             "spark.log.level": "OFF",
             # Queries of a few rows: to compile them well costs more than to run them.
             "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-            **(UNCOMPILED if many(1, 0) else {}),
+            **(BRIEF if many(1, 0) else {}),
         }.items():
             builder = builder.config(name, value)
         session = builder.getOrCreate()

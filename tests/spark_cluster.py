@@ -42,6 +42,8 @@ class SparkCluster:
             "spark.executor.extraJavaOptions": _SMALL,
             "spark.executor.cores": "1",
             "spark.executor.memory": "600m",
+            # The workers are somebody else, who is to write into folders that the driver makes for them.
+            "spark.hadoop.fs.permissions.umask-mode": "000",
             "spark.sql.shuffle.partitions": "4",
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
@@ -56,7 +58,7 @@ class SparkCluster:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            # The workers are somebody else, who is to write into folders that Spark makes for them.
+            umask=0,
         )
 
 

@@ -65,6 +65,10 @@ def test_a_job_that_loses_a_worker_ends_right_and_writes_the_bytes_that_duckdb_w
         tacit.protect(people, out=tmp_path / "here" / mechanism, mechanism=mechanism, **WORDS)
         there, here = (place / mechanism / "data.parquet" for place in (tmp_path, tmp_path / "here"))
         assert there.read_bytes() == here.read_bytes()
+    parts = sorted(Path(f"{people}.parts").glob("part-*.parquet"))
+    assert len(parts) > 1
+    written = pa.concat_tables(map(pq.read_table, parts))
+    assert written.equals(pq.read_table(tmp_path / "optimal" / "data.parquet"))
 
 
 def alive(pid: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,10 +46,11 @@ def with_symbol(frame: DataFrame, symbols: Symbols, values: Mapping[str, pa.Arra
     import pyarrow as pa
     from pyspark.sql import functions as F
 
+    kinds = [frame.schema[name].dataType for name in symbols.columns]
+    stored = _as_stored([[level_text(level) for level in levels] for levels in symbols.levels], kinds)
     keys, lookup, known = [], {}, np.ones(len(symbols), bool)
-    for c, (name, levels) in enumerate(zip(symbols.columns, symbols.levels, strict=True)):
-        kind = frame.schema[name].dataType
-        labels, position = positions_of(levels, _as_stored([level_text(level) for level in levels], kind))
+    for c, (name, kind, levels) in enumerate(zip(symbols.columns, kinds, symbols.levels, strict=True)):
+        labels, position = positions_of(levels, stored[c])
         at = position[symbols.codes[:, c]]
         known &= at >= 0
         named = np.array([*labels, None, None], dtype=object)  # null's own position, then -1
@@ -74,18 +75,23 @@ def counted(name: str, kind: Any) -> Column:
     return value
 
 
-def _as_stored(written: list[str | None], kind: Any) -> list[str | None]:
+def _as_stored(written: list[list[str | None]], kinds: Sequence[Any]) -> list[list[str | None]]:
+    """The texts of each column's levels as Spark writes them, all of them in one job."""
     import pyarrow as pa
     from pyspark.sql import functions as F
     from pyspark.sql.types import StringType
 
-    if isinstance(kind, StringType) or not written:
+    asked = [at for at, kind in enumerate(kinds) if written[at] and not isinstance(kind, StringType)]
+    if not asked:
         return written
-    small = session().createDataFrame(
-        pa.table({"i": pa.array(range(len(written))), "v": pa.array(written, pa.string())})
-    )
-    stored = small.select("i", F.col("v").try_cast(kind).cast("string").alias("v")).orderBy("i").toArrow()
-    return stored.column("v").to_pylist()  # type: ignore[no-any-return]
+    longest = max(len(written[at]) for at in asked)
+    padded = {f"v{at}": pa.array(written[at] + [None] * (longest - len(written[at])), pa.string()) for at in asked}
+    small = session().createDataFrame(pa.table({"i": np.arange(longest), **padded}))
+    read = (F.col(f"v{at}").try_cast(kinds[at]).cast("string").alias(f"v{at}") for at in asked)
+    found = small.select("i", *read).toArrow().sort_by("i")
+    return [
+        found.column(f"v{at}").to_pylist()[: len(each)] if at in asked else each for at, each in enumerate(written)
+    ]
 
 
 def at_place(frame: DataFrame, place: Column, values: Mapping[str, pa.Array]) -> DataFrame:
