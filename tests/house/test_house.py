@@ -357,3 +357,46 @@ def complaints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         said[lines[int(place) - 2]] += message
     assert done.returncode == 1, textwrap.shorten(done.stdout + done.stderr, 1000)
     return said
+
+
+# What a named tuple and the system document, and Spark's way to its own Java.
+SPOKEN_OF = {"_replace", "_exit"}
+SPARK = {"_jsc", "_jdf", "_getJavaStorageLevel"}
+
+
+def names_made(source: Iterable[ast.AST]) -> Iterator[str]:
+    """Names that a module defines or sets."""
+    for node in source:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.id if isinstance(node, ast.Name) else node.attr
+
+
+def private_names_read(source: Iterable[ast.AST]) -> Iterator[str]:
+    """Private attributes that a module reads, by a dot, by their name in a text, or from a private module."""
+    for node in source:
+        if isinstance(node, ast.Attribute):
+            name = node.attr
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "getattr":
+            name = node.args[1].value if isinstance(node.args[1], ast.Constant) else ""
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sklearn"):
+            name = next((part for part in (node.module or "").split(".") if part.startswith("_")), "")
+        else:
+            continue
+        if name.startswith("_") and not name.startswith("__"):
+            yield name
+
+
+def test_no_module_reads_private_attributes_of_another_package() -> None:
+    """Such as scikit-learn's trees. A private name that Tacit itself gives to something is taken for its own."""
+    ours = {name for path in FILES for name in names_made(nodes(path))} | SPOKEN_OF
+    for path in FILES:
+        allowed = ours | (SPARK if "tables/engines/spark" in path.as_posix() else set())
+        assert not set(private_names_read(nodes(path))) - allowed, path
+    for line in (
+        "grown = boosting._predictors",
+        "start = getattr(boosting, '_baseline_prediction')",
+        "from sklearn.ensemble._hist_gradient_boosting.grower import TreeGrower",
+    ):
+        assert set(private_names_read(ast.walk(ast.parse(line)))) - ours, line

@@ -7,6 +7,7 @@ import pickle
 import zipfile
 from collections import Counter
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from scipy.optimize import check_grad
 from scipy.special import log_softmax
 from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from sizes import many
@@ -33,7 +34,7 @@ from tacit.learn import (
     save_model,
     shuffled_test,
 )
-from tacit.learn.boosted import quick as trees
+from tacit.learn.boosted import deep, quick as trees
 from tacit.learn.boosted.deep import train_boosting
 from tacit.learn.boosted.quick import train_trees
 from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
@@ -456,28 +457,111 @@ class TestDoubt:
 
 
 class TestBoosting:
-    def test_what_is_read_out_is_what_scikit_learn_predicts(self):
+    @pytest.mark.parametrize("secrets", [2, 3])
+    def test_the_first_tree_asks_what_gains_most(self, secrets, monkeypatch):
+        """Every first question is the best of all, tried one by one; codes are split by their means."""
+        monkeypatch.setattr(deep, "DEPTH", 1)
+        monkeypatch.setattr(deep, "MOST_ROUNDS", 1)
+        rng = np.random.default_rng(secrets)
+        for _ in range(5):
+            ordinal = np.column_stack([rng.normal(size=300).round(1), rng.integers(6, size=300)]).astype(float)
+            ordinal[::9, 0], ordinal[::7, 1] = np.nan, np.nan
+            secret = np.where(rng.random(300) < 0.3, rng.integers(secrets, size=300), (ordinal[:, 1] % 2 == 1) * 1)
+            rows = np.arange(300)
+            [model] = train_boosting(
+                ordinal, np.array([False, True]), secret, [(rows, rows)], secrets=secrets, random_state=0
+            )
+            share = np.bincount(secret, minlength=secrets) / 300
+            for tree, s in enumerate(range(secrets)[1 if secrets == 2 else 0 :]):
+                slope, curvature = share[s] - (secret == s), share[s] * (1 - share[s])
+
+                def gained(right, slope=slope, curvature=curvature):
+                    sides = (right, ~right)
+                    return sum(slope[side].sum() ** 2 / (curvature * side.sum() + 1) for side in sides)
+
+                number, codes = ordinal.T
+                asked = [np.nan_to_num(number, nan=-np.inf) > cut for cut in [-np.inf, *np.unique(number)]]
+                met = [np.isnan(codes) if np.isnan(code) else codes == code for code in np.unique(codes)]
+                asked += [np.any(some, axis=0) for size in range(1, 7) for some in combinations(met, size)]
+                best = max(gained(right) for right in asked if min(right.sum(), (~right).sum()) >= 20)
+                told = model.log_posterior(ordinal)[:, s] - model.log_posterior(ordinal)[:, 0 if s else 1]
+                assert len(model.values) == (1 if secrets == 2 else 3)
+                leaf = self._leaves(model, tree, ordinal)
+                assert gained(leaf) == pytest.approx(best)
+                side = -0.15 * slope[leaf].sum() / (curvature * leaf.sum() + 1)
+                assert model.values[tree, 1] == pytest.approx(side)
+                assert np.ptp(told) > 0
+
+    @staticmethod
+    def _leaves(model, tree, ordinal):
+        """Which records go right at the only question of a tree, asked record by record."""
+        [at] = np.flatnonzero(model.tree == tree)
+        cells = ordinal[:, model.column[at]]
+        missing = np.isnan(cells)
+        if model.categorical[model.column[at]]:
+            yes = model.chosen[at, np.nan_to_num(cells).astype(int)]
+        else:
+            yes = cells > model.threshold[at]
+        return np.where(missing, model.if_missing[at], yes)
+
+    def test_records_are_scored_as_they_were_in_training(self):
         rng = np.random.default_rng(0)
         for secrets in (2, 3):
             ordinal = np.column_stack([rng.normal(size=400), rng.integers(6, size=400), rng.normal(size=400).round()])
             ordinal[::9] = np.nan
             secret = ((ordinal[:, 0] > 0).astype(int) + (ordinal[:, 1] % 2 == 1)).clip(max=secrets - 1)
             secret = np.where(rng.random(400) < 0.2, rng.integers(secrets, size=400), secret)
-            learn, check = np.arange(300), np.arange(300, 400)
+            part = np.arange(300), np.arange(300, 400)
             categorical = np.array([False, True, False])
-            model = train_boosting(ordinal, categorical, secret, learn, check, secrets=secrets, random_state=0)
-            rounds = len(model.values) // len(model.start)
-            theirs = HistGradientBoostingClassifier(
-                l2_regularization=1.0, max_iter=rounds, categorical_features=[0], early_stopping=False, random_state=0
-            ).fit(ordinal[learn][:, [1, 0, 2]], secret[learn])
-            assert rounds > 3
-            found = np.exp(model.log_posterior(ordinal))
-            assert found == pytest.approx(theirs.predict_proba(ordinal[:, [1, 0, 2]]), abs=1e-9)
+            [model] = train_boosting(ordinal, categorical, secret, [part], secrets=secrets, random_state=0)
+            trees = list(range(len(model.values)))
+            assert len(trees) > 6
+            scores = np.tile(model.start, (400, 1))
+            for row in range(400):
+                for tree in trees:
+                    left = 2**32 - 1
+                    for at in np.flatnonzero(model.tree == tree):
+                        cell = ordinal[row, model.column[at]]
+                        if np.isnan(cell):
+                            yes = model.if_missing[at]
+                        elif categorical[model.column[at]]:
+                            yes = model.chosen[at, int(cell)]
+                        else:
+                            yes = cell > model.threshold[at]
+                        left &= int(model.leaves[at]) if yes else 2**32 - 1
+                    first = (left & -left).bit_length() - 1
+                    scores[row, 1 if secrets == 2 else tree % 3] += model.values[tree, first]
+            assert model.log_posterior(ordinal) == pytest.approx(log_softmax(scores, axis=1))
+            loss = -model.log_posterior(ordinal)[np.arange(300, 400), secret[300:]].mean()
+            assert loss < -np.log(np.bincount(secret) / 400)[secret[300:]].mean() - 0.1
+
+    def test_trees_grown_side_by_side_are_those_grown_alone(self, monkeypatch):
+        rng = np.random.default_rng(1)
+        ordinal, secret = rng.normal(size=(300, 3)), rng.integers(3, size=300)
+        secret = np.where(ordinal[:, 0] > 0, 0, secret)
+        parts = [(np.arange(200), np.arange(200, 300)), (np.arange(100, 300), np.arange(100))]
+        words = {"secrets": 3, "random_state": 0}
+        together = train_boosting(ordinal, np.zeros(3, bool), secret, parts, **words)
+        monkeypatch.setattr(deep, "SIDE_BY_SIDE", 1)
+        for one, other in zip(
+            together, train_boosting(ordinal, np.zeros(3, bool), secret, parts, **words), strict=True
+        ):
+            assert len(one.values) == len(other.values) > 0
+            assert one.log_posterior(ordinal) == pytest.approx(other.log_posterior(ordinal))
+
+    def test_the_records_drawn_stand_for_all(self):
+        rng = np.random.default_rng(2)
+        sums = np.stack([rng.normal(size=40_000) * rng.random(40_000), rng.random(40_000)])
+        found = [deep.drawn(sums, np.random.default_rng(seed)) for seed in range(20)]
+        assert all(0.5 * deep.MOST_RECORDS < len(at) < 1.1 * deep.MOST_RECORDS for at, _ in found)
+        totals = np.array([(sums[:, at] * weight).sum(axis=1) for at, weight in found])
+        assert totals.mean(axis=0) == pytest.approx(sums.sum(axis=1), abs=4 * totals.std(axis=0).max() / np.sqrt(20))
+        assert totals[:, 0].std() < 300
 
     def test_a_secret_it_never_met_keeps_a_little_probability(self):
         ordinal, secret = np.arange(80.0)[:, None], np.repeat([0, 2], 40)
         rows = np.arange(80)
-        model = train_boosting(ordinal, np.array([False]), secret, rows, rows, secrets=3, random_state=0)
+        [model] = train_boosting(ordinal, np.array([False]), secret, [(rows, rows)], secrets=3, random_state=0)
         found = np.exp(model.log_posterior(ordinal))
         assert found.sum(axis=1) == pytest.approx(1)
         assert (found[:, 1] > 0).all()

@@ -19,7 +19,7 @@ from tacit.learn.encoding import Features
 MOST_BOOSTED_SECRETS = 8
 # With more than ``MANY`` records, learners are first tried on ``TRIED`` of them, in two parts; those without which the
 # blend loses hardly more (nats per record) are dropped. Deep trees are not: they gain most from more records.
-MANY, TRIED, HARDLY = 20_000, 8_000, 0.003
+MANY, TRIED, HARDLY = 20_000, 6_000, 0.002
 
 
 class AutoLogLift(Blended):
@@ -43,7 +43,7 @@ class AutoLogLift(Blended):
         50,000 records on.
     doubt : bool
         Prepare intervals: the learners with weight are trained twice more, in worlds whose truth is known, on at most
-        6,000 records. With fewer records than that, fitting takes two to three times as long.
+        4,000 records. With fewer records than that, fitting takes two to three times as long.
     random_state : int, RandomState or None
     progress : callable, optional
         Called with a stage and the share done.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from itertools import repeat
 from typing import Any, Literal
 
 import numpy as np
@@ -274,7 +275,7 @@ def is_missing(value: Any) -> bool:
 def _is_missing(column: NDArray[Any]) -> NDArray[np.bool_]:
     if column.dtype != object:
         return np.asarray(np.isnan(column))
-    return np.array([value is None for value in column], dtype=bool)
+    return np.array([value is None for value in column.tolist()], dtype=bool)
 
 
 def coerced(cells: RecordCells, encoder: Encoder) -> RecordCells:
@@ -294,13 +295,14 @@ def coerced(cells: RecordCells, encoder: Encoder) -> RecordCells:
 
 
 def _levels(column: NDArray[Any]) -> tuple[str, ...]:
-    counts = Counter(value for value in column if value is not None)
+    counts = Counter(column.tolist())
+    counts.pop(None, None)
     return tuple(sorted(counts, key=lambda value: (-counts[value], value)))
 
 
 def _codes(column: NDArray[Any], levels: tuple[str, ...]) -> Codes:
     place = {level: at + 1 for at, level in enumerate(levels)} | {None: 0}
-    return np.array([place.get(value, UNSEEN) for value in column], dtype=np.int64)
+    return np.fromiter(map(place.get, column.tolist(), repeat(UNSEEN)), dtype=np.int64, count=len(column))
 
 
 def _kurtosis(column: Floats) -> float:

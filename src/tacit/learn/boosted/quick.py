@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
 
 from tacit.learn.arrays import Codes, Floats
 from tacit.learn.counts import best_smoothing, smoothed_log_lift
@@ -22,7 +22,7 @@ MOST_CUTS, MOST_TREES = 63, 300
 # Rounds without a better loss on held-out records before the end, and by how much better it must be.
 PATIENCE, WORTH_WHILE = 10, 1e-5
 # A tree is grown on no more records than this, drawn anew for each.
-MOST_RECORDS = 12_000
+MOST_RECORDS = 8_000
 CELLS_AT_ONCE = 4_000_000
 
 
@@ -62,24 +62,23 @@ def train_trees(
     share = share.clip(min=LEAST_PROBABILITY) / share.clip(min=LEAST_PROBABILITY).sum()
     levels = tuple(_levels(ordinal[learn, c], secret[learn], share) for c in np.flatnonzero(categorical))
     cuts = _Cuts.of(_records(ordinal[rows], categorical, levels), len(learn))
-    scores, target = np.tile(np.log(share), (len(rows), 1)), np.eye(secrets)[secret[rows]]
+    scores, target = np.tile(np.log(share)[:, None], (1, len(rows))), np.eye(secrets)[secret[learn]]
     grown: list[tuple[Codes, Floats, Floats]] = []
-    apart, best, lowest = np.arange(len(learn), len(rows)), 0, np.inf
+    best, lowest, drawn = 0, np.inf, np.arange(len(learn))
     depth = 3 if len(learn) < 20_000 else 4
     for at in range(MOST_TREES + 1):
-        logs = log_softmax(scores, axis=1)
-        loss = -float(logs[apart, secret[check]].mean())
+        logs = log_softmax(scores[:, len(learn) :], axis=0)
+        loss = -float(np.take_along_axis(logs, secret[None, check], axis=0).mean())
         if loss < lowest - WORTH_WHILE:
             best, lowest = at, loss
         if at - best >= PATIENCE or at == MOST_TREES:
             break
-        drawn = np.arange(len(learn))
-        if len(drawn) > MOST_RECORDS:
+        if len(learn) > MOST_RECORDS:
             drawn = rng.choice(len(learn), MOST_RECORDS, replace=False)
-        posterior = np.exp(logs)
-        columns, cut, values = cuts.tree(drawn, (posterior - target)[drawn], posterior[drawn], depth)
+        posterior = softmax(scores[:, drawn], axis=0).T
+        columns, cut, values = cuts.tree(drawn, posterior - target[drawn], posterior, depth)
         grown.append((columns, cuts.thresholds[cut], values))
-        scores += values[cuts.leaves(columns, cut)]
+        scores += values.T[:, cuts.leaves(columns, cut)]
     kept = grown[:best]
     return TreesModel(
         start=np.log(share),

@@ -21,8 +21,8 @@ from tacit.learn.nets.networks import NetworksModel, train_small_networks
 
 # Trees on more columns than this would be slow and no better than the linear model.
 MOST_TREE_COLUMNS = 500
-# The most records that linear models and quick trees learn from, and that say when to stop (nets look at these often).
-MOST_FOR_LINEAR, MOST_FOR_PRODUCTS, MOST_FOR_TREES = 40_000, 20_000, 20_000
+# The most records that learners of few numbers learn from, and that say when to stop (nets look at these often).
+MOST_FOR_LINEAR, MOST_FOR_PRODUCTS, MOST_FOR_TREES, MOST_FOR_NETS = 40_000, 20_000, 20_000, 20_000
 MOST_CHECKED, MOST_ASKED = 8_000, 3_000
 
 
@@ -123,16 +123,22 @@ def _trees(lesson: Lesson, learn: Codes, check: Codes) -> FoldModel:
     return train_trees(*lesson.view.ordinal, lesson.secret, learn, check, secrets=secrets, random_state=seed)
 
 
-def _boosting(lesson: Lesson, learn: Codes, check: Codes) -> FoldModel:
-    secrets, seed = len(lesson.prior), lesson.seed
-    return train_boosting(*lesson.view.ordinal, lesson.secret, learn, check, secrets=secrets, random_state=seed)
+def _boosting(lesson: Lesson) -> list[FoldModel]:
+    parts, secrets = [(learn, check[:MOST_CHECKED]) for learn, check in lesson.parts], len(lesson.prior)
+    models = train_boosting(*lesson.view.ordinal, lesson.secret, parts, secrets=secrets, random_state=lesson.seed)
+    lesson.progress(1.0)
+    return list(models)
 
 
 def _nets(lesson: Lesson) -> list[FoldModel]:
     # Two nets per part, each with its own start and its own records to stop by; their mean varies less.
     # Checking on more records would take longer than the training itself.
     again = [checked_apart(np.concatenate(part), lesson.secret, lesson.random_state) for part in lesson.parts]
-    parts = [(learn, check[:MOST_ASKED]) for both in zip(lesson.parts, again, strict=True) for learn, check in both]
+    parts = [
+        (learn[:MOST_FOR_NETS], check[:MOST_ASKED])
+        for both in zip(lesson.parts, again, strict=True)
+        for learn, check in both
+    ]
     words: dict[str, Any] = {"random_state": lesson.random_state, "progress": lesson.progress}
     nets = train_small_networks(lesson.view.design, lesson.secret, parts, prior=lesson.prior, **words)
     return [NetworksModel(pair, lesson.prior) for pair in zip(nets[::2], nets[1::2], strict=True)]
@@ -168,7 +174,7 @@ LEARNERS = {
         "linear model with products", _few, each_part(partial(_linear, products=True), most=MOST_FOR_PRODUCTS)
     ),
     "trees": Learner("boosted trees", _narrow, each_part(_trees, most=MOST_FOR_TREES)),
-    "boosting": Learner("deep boosted trees", _narrow, each_part(_boosting)),
+    "boosting": Learner("deep boosted trees", _narrow, _boosting),
     "net": Learner("small neural nets", _dense, _nets),
 }
 

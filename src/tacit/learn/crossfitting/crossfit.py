@@ -28,7 +28,7 @@ ROWS_AT_ONCE = 50_000
 # From this many records on, three folds do as well as five.
 FOLDS, FEWER_FOLDS, FEWER_FOLDS_FROM = 5, 3, 50_000
 # Intervals are tried out on no more records than this.
-MOST_REDRAWN = 6_000
+MOST_REDRAWN = 4_000
 
 
 def shown(progress: Progress | None, stage: str, at: int, of: int) -> Callable[[float], None]:
