@@ -247,8 +247,7 @@ def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
         one = np.ones(brought.num_rows, np.int64)
         return brought.rename_columns(names).append_column("n", [one])
     if weight is None:
-        with table.reading():
-            counted = table.engine.counted(table.rows, columns, names, MAX_GROUPS + 1)
+        counted = table.looked_through(columns, names, MAX_GROUPS + 1)
         if counted is not None:
             return counted
         rows = table.picked(columns, names)
