@@ -233,15 +233,15 @@ class Table:
         return {}
 
     def looked_through(self, columns: Sequence[str], names: Sequence[str], most: int) -> pa.Table | None:
-        """How many rows have each combination of values, by the engine's own way to count; None if it has none.
+        """How many rows have each combination of values, and samples kept for those who ask for them later.
 
-        A pass over files keeps a sample of the rows for those who ask for one later.
+        None where the engine cannot give both in one pass.
         """
         steps = {step for step in map(self._step, USUAL_SAMPLES) if step > 1}
         with self.reading():
             both = self.engine.looked_through(self.rows, columns, names, most, steps)
-            if both is None:
-                return self.engine.counted(self.rows, columns, names, most)
+        if both is None:
+            return None
         counted, samples = both
         for step, rows in samples.items():
             self._sampled.setdefault(step, {}).update(zip(columns, rows.columns, strict=True))
