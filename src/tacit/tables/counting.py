@@ -149,9 +149,14 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
     known = counted_before(table, columns) if weight is None else None
     if known is not None:
         return known
-    if _is_too_many(table, columns):
-        raise _too_many(table, columns)
-    groups = _grouped(table, columns, weight)
+    brought = weight is None and table.brought(columns) is not None
+    groups = None
+    if weight is None and not brought:
+        groups = table.looked_through(columns, plain_names(columns), MAX_GROUPS + 1)
+    if groups is None:
+        if _is_too_many(table, columns):
+            raise _too_many(table, columns)
+        groups = _grouped(table, columns, weight)
     if weight and (bad := int(groups.column("bad").to_numpy().sum())):
         raise DataError(
             f"column '{weight}' has {bad:,} weights that are missing, 0, negative or not finite: fix them, or leave "
@@ -159,7 +164,6 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
         )
     if groups.num_rows > MAX_GROUPS:
         raise _too_many(table, columns)
-    brought = weight is None and table.brought(columns) is not None
     read = [
         _encoded_once(table, groups.column(f"c{at}"), name)
         if brought

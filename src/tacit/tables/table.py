@@ -27,6 +27,8 @@ Stamp = tuple[int, int, int, int, int]
 # with hundreds of columns an engine takes longer to understand a question than to answer it.
 WIDE = 40
 MOST_BROUGHT = 12_000_000
+# Samples of so many rows are most often asked for.
+USUAL_SAMPLES = 20_000, 50_000
 # The golden section as a share of the other, by which rows are spread.
 _GOLDEN, _WHOLE = 2_654_435_769, 1 << 32
 
@@ -149,6 +151,10 @@ class Table:
         other, kept, here = self.with_rows(rows, columns), set(same), self._brought
         parts = ({name: each for name, each in part.items() if name in kept} for part in (here.columns, here.encoded))
         vars(other)["_brought"] = BroughtColumns(*parts)
+        vars(other)["_sampled"] = {
+            step: {name: each for name, each in columns.items() if name in kept}
+            for step, columns in self._sampled.items()
+        }
         vars(other)["remembered"] = [each for each in self.remembered if kept.issuperset(each.columns)]
         if kept.issuperset(other.names):
             vars(other)["_thinned"] = self._thinned
@@ -227,16 +233,44 @@ class Table:
         """Thinned tables that were computed before, by step."""
         return {}
 
+    def looked_through(self, columns: Sequence[str], names: Sequence[str], most: int) -> pa.Table | None:
+        """How many rows have each combination of values, and samples kept for those who ask for them later.
+
+        None where the engine cannot give both in one pass.
+        """
+        steps = {step for step in map(self._step, USUAL_SAMPLES) if step > 1}
+        with self.reading():
+            both = self.engine.looked_through(self.rows, columns, names, most, steps)
+        if both is None:
+            return None
+        counted, samples = both
+        for step, rows in samples.items():
+            self._sampled.setdefault(step, {}).update(zip(columns, rows.columns, strict=True))
+        return counted
+
+    @cached_property
+    def _sampled(self) -> dict[int, dict[str, pa.ChunkedArray]]:
+        """Columns of samples that were kept when the table was counted, by step."""
+        return {}
+
     def thinned(self, rows: int) -> Table:
         """The table with the rows that :meth:`sample` gives, computed once and kept."""
         step = self._step(rows)
         if step == 1:
             return self
         if step not in self._thinned:
-            spaced = self.every(step)
+            kept = self._kept(step, self.names)
             with self.reading():
-                self._thinned[step] = self.with_rows(self.engine.held(spaced.rows), self.columns)
+                rows = self.engine.held(self.every(step).rows) if kept is None else self.engine.of_arrow(kept)
+                self._thinned[step] = self.with_rows(rows, self.columns)
         return self._thinned[step]
+
+    def _kept(self, step: int, columns: Sequence[str]) -> pa.Table | None:
+        """Columns of every ``step``-th row, if they were all kept."""
+        import pyarrow as pa
+
+        kept = self._sampled.get(step, {})
+        return pa.table([kept[name] for name in columns], names=list(columns)) if kept.keys() >= set(columns) else None
 
     def every(self, step: int) -> Table:
         """Every ``step``-th row of the table; nothing is read yet."""
@@ -294,6 +328,9 @@ class Table:
         whole = self.brought(columns)
         if whole is not None:
             return whole if step == 1 else whole.take(pa.array(range(0, whole.num_rows, step)))
+        kept = self._kept(step, columns)
+        if kept is not None:
+            return kept
         if step in self._thinned:
             return self._thinned[step].sample(columns, rows)
         plain, names = self.plainly(columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -134,6 +134,15 @@ class Engine(ABC):
 
         At most ``most`` combinations; without columns, the number of rows. None where the engine has no way of its own
         to count.
+        """
+        return None
+
+    def looked_through(
+        self, rows: Rows, columns: Sequence[str], names: Sequence[str], most: int, steps: Collection[int]
+    ) -> tuple[pa.Table, dict[int, pa.Table]] | None:
+        """What :meth:`counted` gives, and for each of ``steps`` every such row in order, in one pass.
+
+        None where that takes more than one pass.
         """
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -43,6 +44,7 @@ WIDE, EPSILONS_OF_WIDE = 40, (0.2, 0.5, 1.0)
 SHOWN = 10
 # If no rung keeps enough, the strictest that keeps this share of what the best one does is suggested.
 NEARLY = 0.95
+_TRYING = "working out what releases would keep"
 
 
 def ladder(
@@ -57,8 +59,8 @@ def ladder(
     """What ``protect`` would give for a table in cells at each epsilon.
 
     The epsilons replace those of the bound: that of the upper side if only that is bounded, else both.
-    By default there are eight, or three for a table of more than 40 columns; with ``()`` the ladder only describes the
-    original table.
+    By default there are eight, or three for a table of more than 40 columns; of a sample only those on the way to the
+    suggested one, which a search by halves meets. With ``()`` the ladder only describes the original table.
 
     Guarantees
     ----------
@@ -71,15 +73,43 @@ def ladder(
     _refuse(first, making)
     progress("looking at the columns", None)
     climb = Climb.of(question, first, making)
+    by_halves = epsilons is None and climb.asked is not climb.whole
     if epsilons is None:
         epsilons = EPSILONS_OF_WIDE if len(climb.whole.released) > WIDE else EPSILONS
     goals = [ReleaseGoal.asked(_with_epsilon(bound, epsilon), making) for epsilon in sorted(set(epsilons))]
-    rungs = list[ReleaseRung]()
-    for at, goal in enumerate(goals if goals and climb.varies else ()):
-        progress("working out what releases would keep", at / len(goals))
-        rungs += climb.rung(goal)
     most = making.max_loss if max_loss is None else max_loss
-    return climb.ladder(rungs, most)
+    rungs: Mapping[int, Sequence[ReleaseRung]] = {}
+    if climb.varies and goals:
+        rungs = _by_halves(climb, goals, most, progress) if by_halves else _one_by_one(climb, goals, progress)
+    return climb.ladder([rung for at in sorted(rungs) for rung in rungs[at]], most)
+
+
+def _one_by_one(climb: Climb, goals: Sequence[ReleaseGoal], progress: Progress) -> dict[int, list[ReleaseRung]]:
+    """The rung of each goal, by its place."""
+    rungs = {}
+    for at, goal in enumerate(goals):
+        progress(_TRYING, at / len(goals))
+        rungs[at] = climb.rung(goal)
+    return rungs
+
+
+def _by_halves(
+    climb: Climb, goals: Sequence[ReleaseGoal], max_loss: float, progress: Progress
+) -> dict[int, list[ReleaseRung]]:
+    """The rungs on the way to the one that all of them would suggest, if what is kept grows with epsilon."""
+    rungs: dict[int, list[ReleaseRung]] = {}
+
+    def kept(at: int) -> float:
+        if at not in rungs:
+            progress(_TRYING, len(rungs) / len(goals))
+            rungs[at] = climb.rung(goals[at])
+        return max((rung.kept for rung in rungs[at]), default=0.0)
+
+    places = range(len(goals))
+    if bisect_left(places, 1 - max_loss, key=kept) == len(goals):
+        best = max(map(kept, list(rungs)))
+        bisect_left(places, NEARLY * best, key=kept)
+    return rungs
 
 
 def _in_cells(making: Making) -> Making:

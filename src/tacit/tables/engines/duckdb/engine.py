@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import count
 from math import prod
@@ -18,6 +18,7 @@ from tacit.tables.engines.duckdb import numbering, rewriting, steps
 from tacit.tables.engines.duckdb.connections import answered, connect, reading
 from tacit.tables.engines.duckdb.layouts import FILE, attached, csv_scan, is_view, jsonl_scan, patterns, told_by_folders
 from tacit.tables.engines.duckdb.sql import held_table, identifier, in_texts, pattern, renamed, text
+from tacit.tables.engines.duckdb.stored import stored_rows, tallied
 from tacit.tables.engines.protocol import Engine, Store
 from tacit.tables.symbols import Symbols
 
@@ -47,6 +48,8 @@ class DuckDBEngine(Engine):
         self._query = False
         # The unchanged rows of files, and the SQL that reads them in order.
         self._files: tuple[Rows, str] | None = None
+        # Those files, if they are Parquet and nothing else tells of their rows.
+        self._stored: tuple[Path, ...] | None = None
 
     def of_frame(self, frame: duckdb.DuckDBPyRelation) -> Rows:
         """A relation, on the connection it has."""
@@ -68,6 +71,7 @@ class DuckDBEngine(Engine):
 
     def of_parquet(self, paths: Sequence[Path], names: Sequence[str], partitions: Partitions) -> Rows:
         """Parquet files; DuckDB numbers the rows of a single one, unless a column has the name it uses for that."""
+        self._stored = tuple(paths)
         scan = f"read_parquet({patterns(paths)}, hive_partitioning = false)"
         if len(paths) > 1 or partitions or any(name.lower() == "file_row_number" for name in names):
             return self._scanned(scan, names, paths, partitions)
@@ -128,6 +132,15 @@ class DuckDBEngine(Engine):
         if columns or scan is None:
             return None
         return answered(lambda: connect(memory=self.memory).sql(f"SELECT count(*) AS n FROM {scan}").to_arrow_table())
+
+    def looked_through(
+        self, rows: Rows, columns: Sequence[str], names: Sequence[str], most: int, steps: Collection[int]
+    ) -> tuple[pa.Table, dict[int, pa.Table]] | None:
+        """For Parquet files, whose dictionaries tell values apart."""
+        if not columns or self._stored is None or self._scan_of(rows) is None:
+            return None
+        tally = tallied(stored_rows(self._stored, columns), len(columns), steps)
+        return None if tally is None else (tally.groups(names, most), tally.samples(names))
 
     def counted_beside(
         self, rows: Rows, columns: Sequence[str], other: Engine, beside: Rows, names: Sequence[str], most: int
