@@ -14,8 +14,11 @@ from tacit.person.resolve.grouping import Closure
 from tacit.person.resolve.rules import Rules
 
 Hashes = NDArray[np.uint64]
-# Owners (records or clusters), and the hash of a value of each.
-Owned = tuple[IntArray, Hashes]
+Numbers = NDArray[np.int32]
+# Owners (records or clusters), and the number of a value of each; equal values have equal numbers.
+Owned = tuple[Numbers, Numbers]
+# Owners without a partner are left out again and again, as long as that leaves out at least this share of them.
+WORTH = 0.1
 
 
 class TooRichError(Exception):
@@ -34,29 +37,29 @@ def matched(held: Attributes, rules: Rules, counting: str, *, closure: Closure, 
     """
     owned = {label: _owned(held, label, counting) for label in rules.labels}
     cluster = np.arange(held.records, dtype=np.int64)
-    alternatives = list(enumerate(rules.alternatives))
-    ands = [(place, labels) for place, labels in alternatives if len(labels) > 1]
-    known: Owned = np.zeros(0, np.int64), np.zeros(0, np.uint64)
-    keys = _keys(owned, alternatives, held.records, most)
-    while True:
-        known, links = _shared(known, keys)
-        cluster, grown = joined(cluster, *links)
-        if not len(grown) or closure != "swoosh" or not ands:
-            return cluster
-        moved = np.full(held.records, -1, np.int64)
-        moved[grown] = cluster[grown]
-        now = {label: _moved(owned[label], moved) for label in {label for _, labels in ands for label in labels}}
-        keys = _keys(now, ands, held.records, most)
+    alternatives, grown = list(rules.alternatives), None
+    while alternatives:
+        links = _links(owned, cluster, grown, alternatives, most)
+        cluster, members = joined(cluster, *links)
+        if not len(members) or closure != "swoosh":
+            break
+        # Alternatives with one label need no later round: merging makes no new value.
+        alternatives = [labels for labels in alternatives if len(labels) > 1]
+        grown = np.zeros(held.records, bool)
+        grown[cluster[members]] = True
+    return cluster
 
 
-def _owned(held: Attributes, label: str, counting: str) -> Owned:
-    """The records that hold a value of a label, and its hash."""
+def _owned(held: Attributes, label: str, counting: str) -> tuple[IntArray, Numbers, int]:
+    """The records that hold a value of a label, the number of the value, and how many numbers there are."""
     store, label_is = held.store, f"label = {held.store.text(label)}"
     if held.coded is None:
         rows = store.ask(f"SELECT rid, {store.hashed('value')} AS h FROM {held.name} WHERE {label_is} AND {counting}")
-        return _once(numbers(rows, "rid"), numbers(rows, "h").astype(np.uint64))
-    rids, places, hashes = coded_numbers(held.coded, label, counting, store.hashed("value"))
-    return _once(rids, hashes[0][places].astype(np.uint64))
+        rids, (hashes, number) = numbers(rows, "rid"), np.unique(numbers(rows, "h"), return_inverse=True)
+        return rids, number.astype(np.int32), len(hashes)
+    rids, places, (every,) = coded_numbers(held.coded, label, counting, store.hashed("value"))
+    hashes, number = np.unique(every, return_inverse=True)
+    return rids, number.astype(np.int32)[places], len(hashes)
 
 
 def coded_numbers(
@@ -83,48 +86,98 @@ def coded_numbers(
     return numbers(rows, "rid"), numbers(rows, "vid") - low, columns
 
 
-def _once(owner: IntArray, value: Hashes) -> Owned:
+def _links(
+    owned: dict[str, tuple[IntArray, Numbers, int]],
+    cluster: IntArray,
+    grown: NDArray[np.bool_] | None,
+    alternatives: Sequence[tuple[str, ...]],
+    most: float,
+) -> tuple[IntArray, IntArray]:
+    """Pairs of clusters that match and are enough to join all that do.
+
+    ``grown`` are the clusters that grew in the last round, of which at least one is in every new match; None if all
+    may match.
+    """
+    first, second = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
+    name = cluster.astype(np.int32)
+    sides = {
+        label: _across(name[owned[label][0]], owned[label][1], owned[label][2], grown)
+        for label in {label for labels in alternatives for label in labels}
+    }
+    for labels in alternatives:
+        some = [sides[label] for label in labels]
+        if len(some) > 1:
+            some = _everywhere(some, [owned[label][2] for label in labels], grown, len(cluster))
+        owner, value = _keys(some, len(cluster), most)
+        order = np.argsort(value)
+        owner, value = owner[order], value[order]
+        # Owners of the same key are now neighbours, and each is linked to the next.
+        same = (value[1:] == value[:-1]) & (owner[1:] != owner[:-1])
+        first.append(owner[:-1][same])
+        second.append(owner[1:][same])
+    return np.concatenate(first).astype(np.int64), np.concatenate(second).astype(np.int64)
+
+
+def _across(owner: Numbers, value: Numbers, values: int, grown: NDArray[np.bool_] | None) -> Owned:
+    """The rows whose value several owners hold, one of which has grown: no other can match."""
+    one, several = np.zeros(values, np.int32), np.zeros(values, bool)
+    one[value] = owner
+    several[value[one[value] != owner]] = True
+    if grown is not None:
+        new = np.zeros(values, bool)
+        new[value[grown[owner]]] = True
+        several &= new
+    there = np.flatnonzero(several[value])
+    return owner[there], value[there]
+
+
+def _everywhere(
+    sides: Sequence[Owned], values: Sequence[int], grown: NDArray[np.bool_] | None, records: int
+) -> list[Owned]:
+    """The rows of owners that have a value on every side, which another such owner has too; possibly some more."""
+    now = list(sides)
+    while True:
+        before = sum(len(owner) for owner, _ in now)
+        there = np.ones(records, bool)
+        for owner, _ in now:
+            here = np.zeros(records, bool)
+            here[owner] = True
+            there &= here
+        kept = [np.flatnonzero(there[owner]) for owner, _ in now]
+        now = [
+            _across(owner[some], value[some], size, grown)
+            for (owner, value), size, some in zip(now, values, kept, strict=True)
+        ]
+        if sum(len(owner) for owner, _ in now) >= (1 - WORTH) * before:
+            return now
+
+
+def _once(owner: Numbers, value: Numbers) -> Owned:
     """Owners with their values, each pair once, sorted by owner."""
     if (owner[1:] > owner[:-1]).all():
         return owner, value
-    pair = mixed(owner.astype(np.uint64), value)
-    order = np.argsort(pair)
-    pair = pair[order]
-    some = order[np.append(True, pair[1:] != pair[:-1])] if len(order) else order
-    some = some[np.argsort(owner[some])]
-    return owner[some], value[some]
+    # Both in one number, which is quicker to sort than two.
+    pairs = np.unique(owner.astype(np.int64) << 32 | value)
+    return (pairs >> 32).astype(np.int32), pairs.astype(np.int32)
 
 
-def _moved(owned: Owned, moved: IntArray) -> Owned:
-    """The values of clusters; records that are not ``moved`` to one (-1) are left out."""
-    cluster = moved[owned[0]]
-    there = cluster >= 0
-    return _once(cluster[there], owned[1][there])
-
-
-def _keys(
-    owned: dict[str, Owned], alternatives: Sequence[tuple[int, tuple[str, ...]]], records: int, most: float
-) -> list[Owned]:
-    """A hash for every alternative and choice of values, with its owner."""
-    counts = {label: np.bincount(owned[label][0], minlength=records) for label in owned}
-    firsts = {label: np.cumsum(counts[label]) - counts[label] for label in owned}
-    keys = []
-    for place, labels in alternatives:
-        _refuse_rich([counts[label] for label in labels], most)
-        owner, value = owned[labels[0]]
-        value = mixed(np.full(1, place, np.uint64), value)
-        for label in labels[1:]:
-            many = counts[label][owner]
-            if (many <= 1).all():
-                there = many > 0
-                owner, value = owner[there], value[there]
-                value = mixed(value, owned[label][1][firsts[label][owner]])
-                continue
-            behind = np.cumsum(many) - many
-            at = np.arange(many.sum()) - np.repeat(behind - firsts[label][owner], many)
-            owner, value = np.repeat(owner, many), mixed(np.repeat(value, many), owned[label][1][at])
-        keys.append((owner, value))
-    return keys
+def _keys(sides: Sequence[Owned], records: int, most: float) -> tuple[Numbers, Hashes]:
+    """A hash for every choice of a value from every side, with its owner."""
+    sides = [_once(*side) for side in sides]
+    counts = [np.bincount(owner, minlength=records) for owner, _ in sides]
+    _refuse_rich(counts, most)
+    owner, value = sides[0][0], sides[0][1].astype(np.uint64)
+    for (_, other), many_of in zip(sides[1:], counts[1:], strict=True):
+        many, firsts = many_of[owner], np.cumsum(many_of) - many_of
+        if (many <= 1).all():
+            there = many > 0
+            owner, value = owner[there], value[there]
+            value = mixed(value, other[firsts[owner]].astype(np.uint64))
+            continue
+        behind = np.cumsum(many) - many
+        at = np.arange(many.sum()) - np.repeat(behind - firsts[owner], many)
+        owner, value = np.repeat(owner, many), mixed(np.repeat(value, many), other[at].astype(np.uint64))
+    return owner, value
 
 
 def _refuse_rich(counts: Sequence[IntArray], most: float) -> None:
@@ -136,19 +189,6 @@ def _refuse_rich(counts: Sequence[IntArray], most: float) -> None:
         values += np.where(each > 1, each, 0)
     if (product > most * np.maximum(values, 1)).any():
         raise TooRichError
-
-
-def _shared(known: Owned, keys: Sequence[Owned]) -> tuple[Owned, tuple[IntArray, IntArray]]:
-    """Every key with one of its owners, and the pairs of owners that share one."""
-    owner = np.concatenate([known[0], *(one for one, _ in keys)])
-    value = np.concatenate([known[1], *(one for _, one in keys)])
-    order = np.argsort(value)
-    owner, value = owner[order], value[order]
-    # Owners of the same key are now neighbours, and each is linked to the next; one of them stands for all.
-    same = value[1:] == value[:-1]
-    links = owner[:-1][same], owner[1:][same]
-    first = np.append(True, ~same) if len(value) else np.zeros(0, bool)
-    return (owner[first], value[first]), links
 
 
 def mixed(one: Hashes, other: Hashes) -> Hashes:
