@@ -59,7 +59,8 @@ def test_rows_of_two_files_are_set_side_by_side() -> None:
         iter([one.slice(0, 2), one.slice(2, 5)]), iter([other.slice(0, 1), other.slice(1, 1), other.slice(1, 5)])
     )
     tally = stored.tallied(both, 2)
-    assert tally is not None and tally.rows == 5
+    assert tally is not None
+    assert tally.rows == 5
     found = tally.groups(["x", "y"], 10).to_pylist()
     assert {(row["x"], row["y"]): row["n"] for row in found} == {("a", "d"): 2, ("b", "c"): 2, ("b", "d"): 1}
     assert stored.tallied(stored.in_step(iter([one]), iter([other.slice(0, 4)])), 2) is None

@@ -261,8 +261,8 @@ class Table:
         if step not in self._thinned:
             kept = self._kept(step, self.names)
             with self.reading():
-                rows = self.engine.held(self.every(step).rows) if kept is None else self.engine.of_arrow(kept)
-                self._thinned[step] = self.with_rows(rows, self.columns)
+                thin = self.engine.held(self.every(step).rows) if kept is None else self.engine.of_arrow(kept)
+                self._thinned[step] = self.with_rows(thin, self.columns)
         return self._thinned[step]
 
     def _kept(self, step: int, columns: Sequence[str]) -> pa.Table | None:

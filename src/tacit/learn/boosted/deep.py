@@ -67,9 +67,9 @@ class BoostedModel:
             for c, cuts, table in tables:
                 left &= table[_place(_coded(ordinal[rows, c]) if self.categorical[c] else ordinal[rows, c], cuts)]
             first = np.bitwise_count((left & (~left + np.uint32(1))) - np.uint32(1))
-            said = self.values[np.arange(len(self.values)), first]
-            told = scores[rows, _told(scores.shape[1])]
-            told += said.reshape(len(said), -1, told.shape[1]).sum(axis=1)
+            leaf = self.values[np.arange(len(self.values)), first]
+            own = scores[rows, _own_scores(scores.shape[1])]
+            own += leaf.reshape(len(leaf), -1, own.shape[1]).sum(axis=1)
         return np.asarray(log_softmax(scores, axis=1))
 
     def _table(self, column: int) -> tuple[Floats, NDArray[np.uint32]]:
@@ -100,7 +100,7 @@ def _coded(codes: Floats) -> Floats:
     return np.minimum(codes, MOST_CODES - 1)
 
 
-def _told(secrets: int) -> slice:
+def _own_scores(secrets: int) -> slice:
     """The secrets that trees tell about: of two, one is the other's reverse."""
     return slice(1, None) if secrets == 2 else slice(None)
 
@@ -166,7 +166,7 @@ class _Training:
         odds = np.exp(self.scores[:, : self.learning] - self.scores[:, : self.learning].max(axis=0))
         odds /= odds.sum(axis=0)
         wanted = []
-        for s in range(len(self.start))[_told(len(self.start))]:
+        for s in range(len(self.start))[_own_scores(len(self.start))]:
             sums = np.stack([odds[s] - (self.own[: self.learning] == s), odds[s] * (1 - odds[s])])
             at, weight = drawn(sums, rng)
             wanted.append((self.rows[at], sums[:, at] * weight))
@@ -175,7 +175,7 @@ class _Training:
     def take(self, bins: _Bins, grown: list[_Grown]) -> None:
         """Add what trees say, one for each secret."""
         self.grown.append(grown)
-        for scores, tree in zip(self.scores[_told(len(self.start))], grown, strict=True):
+        for scores, tree in zip(self.scores[_own_scores(len(self.start))], grown, strict=True):
             scores += tree.values[bins.leaves(tree, self.rows)]
 
     def kept(self) -> list[_Grown]:
@@ -256,16 +256,16 @@ class _Bins:
         weights = np.hstack([sums for _, sums in wanted])
         node, at = np.repeat(np.arange(len(wanted)), [len(rows) for rows, _ in wanted]), np.arange(len(rows))
         places = np.take(self.places, rows, axis=1).astype(np.intp) + self.size * np.arange(len(self.places))[:, None]
-        found, levels = self._summed(places, weights, node, len(wanted)), []
+        sums, levels = self._summed(places, weights, node, len(wanted)), []
         for level in range(DEPTH):
-            asked = self._asked(found)
-            if not asked.asks.any():
+            questions = self._questions(sums)
+            if not questions.asks.any():
                 break
-            levels.append(asked)
-            column = asked.columns[node]
-            side = asked.right[node, places[column, at] - self.size * column]
+            levels.append(questions)
+            column = questions.columns[node]
+            side = questions.right[node, places[column, at] - self.size * column]
             if level < DEPTH - 1:
-                found = self._children(found, places, weights, node, side)
+                sums = self._children(sums, places, weights, node, side)
             node = 2 * node + side
         leaves = len(wanted) << len(levels)
         slopes, curvatures = (np.bincount(node, w, leaves) for w in weights)
@@ -282,24 +282,24 @@ class _Bins:
             total[:] = np.bincount(cells, np.tile(weight, shape[1]), sums.shape[1])
         return sums.reshape(3, *shape)
 
-    def _children(self, found: Floats, places: Codes, weights: Floats, node: Codes, side: Codes) -> Floats:
+    def _children(self, sums: Floats, places: Codes, weights: Floats, node: Codes, side: Codes) -> Floats:
         """The sums of both children of every node: those of the smaller are counted, the others are what is left."""
-        nodes = np.arange(found.shape[1])
+        nodes = np.arange(sums.shape[1])
         small = np.bincount(2 * node + side, minlength=2 * len(nodes)).reshape(-1, 2).argmin(axis=1)
         here = np.flatnonzero(side == small[node])
         part = self._summed(np.take(places, here, axis=1), weights[:, here], node[here], len(nodes))
-        both = np.empty((3, len(nodes), 2, *found.shape[2:]))
-        both[:, nodes, small], both[:, nodes, 1 - small] = part, found - part
-        return both.reshape(3, -1, *found.shape[2:])
+        both = np.empty((3, len(nodes), 2, *sums.shape[2:]))
+        both[:, nodes, small], both[:, nodes, 1 - small] = part, sums - part
+        return both.reshape(3, -1, *sums.shape[2:])
 
-    def _asked(self, found: Floats) -> _Questions:
+    def _questions(self, sums: Floats) -> _Questions:
         """The best question of every node; codes are ordered by what they say about the secret."""
-        nodes, coded = np.arange(found.shape[1]), np.flatnonzero(self.categorical)
-        order = (found[1][:, coded] / (found[2][:, coded] + PENALTY)).argsort(axis=2)
+        nodes, coded = np.arange(sums.shape[1]), np.flatnonzero(self.categorical)
+        order = (sums[1][:, coded] / (sums[2][:, coded] + PENALTY)).argsort(axis=2)
         if len(coded):
-            found = found.copy()
-            found[:, :, coded] = np.take_along_axis(found[:, :, coded], order[None], axis=3)
-        below = found.cumsum(axis=3)
+            sums = sums.copy()
+            sums[:, :, coded] = np.take_along_axis(sums[:, :, coded], order[None], axis=3)
+        below = sums.cumsum(axis=3)
         total = below[..., -1:]
         above = total - below
         gain = _gain(below) + _gain(above)
@@ -316,9 +316,9 @@ class _Bins:
     def leaves(self, tree: _Grown, rows: Codes) -> Codes:
         """The leaf of every row."""
         node, places = np.zeros(len(rows), dtype=np.intp), self.places.ravel()
-        for asked in tree.levels:
-            place = places[(asked.columns * self.places.shape[1])[node] + rows]
-            node = 2 * node + asked.right.ravel()[node * self.size + place]
+        for questions in tree.levels:
+            place = places[(questions.columns * self.places.shape[1])[node] + rows]
+            node = 2 * node + questions.right.ravel()[node * self.size + place]
         return node
 
     def model(self, trees: list[_Grown], start: Floats) -> BoostedModel:
@@ -326,14 +326,16 @@ class _Bins:
         values, parts = np.zeros((len(trees), 1 << DEPTH)), []
         for at, tree in enumerate(trees):
             values[at] = np.repeat(tree.values, (1 << DEPTH) // len(tree.values))
-            for level, asked in enumerate(tree.levels):
-                node = np.flatnonzero(asked.asks)
+            for level, questions in enumerate(tree.levels):
+                node = np.flatnonzero(questions.asks)
                 # Yes goes right, which rules out the leaves on the left.
                 span = (1 << DEPTH) >> level
                 left = np.array([~(((1 << span // 2) - 1) << int(each) * span) & (2**32 - 1) for each in node])
-                parts.append((np.full(len(node), at), asked.columns[node], asked.right[node], left.astype(np.uint32)))
+                parts.append(
+                    (np.full(len(node), at), questions.columns[node], questions.right[node], left.astype(np.uint32))
+                )
         none = (np.zeros(0, int), np.zeros(0, int), np.zeros((0, self.size), bool), np.zeros(0, np.uint32))
-        tree, column, right, left = (np.concatenate(each) for each in zip(none, *parts, strict=True))
+        tree_of, column, right, left = (np.concatenate(each) for each in zip(none, *parts, strict=True))
         # A code that no record had counts as missing.
         chosen = np.repeat(right[:, :1], MOST_CODES, axis=1)
         for c in np.flatnonzero(self.categorical):
@@ -343,7 +345,7 @@ class _Bins:
         for c in np.flatnonzero(~self.categorical):
             here = column == c
             threshold[here] = np.append(-np.inf, self.cuts[c])[cut[here]]
-        return BoostedModel(start, self.categorical, values, tree, column, threshold, chosen, right[:, 0], left)
+        return BoostedModel(start, self.categorical, values, tree_of, column, threshold, chosen, right[:, 0], left)
 
 
 def _of_tree(level: _Questions, at: int, trees: int) -> _Questions:

@@ -78,10 +78,25 @@ class RecordsTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             X = _without(X, self.secret)[0] if width == self.n_features_in_ + 1 else X
         return self._checked(X, reset=False)
 
+    # What ``set_output`` was asked for; scikit-learn keeps it in a place of its own.
+    _wanted: str | None = None
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Choose the kind of frame that comes out, as in scikit-learn."""
+        if transform is not None:
+            self._wanted = transform
+        super().set_output(transform=transform)
+        return self
+
+    def __sklearn_clone__(self) -> Self:
+        made: Self = super().__sklearn_clone__()
+        if self._wanted is not None:
+            made._wanted = self._wanted
+        return made
+
     def _as_asked(self, records: Any) -> Any:
         """A frame of its own kind, or of the kind that ``set_output`` asks for; scikit-learn can make only a few."""
-        frame, own = frame_of(records), getattr(self, "_sklearn_output_config", {})
-        wanted = own.get("transform", get_config()["transform_output"])
+        frame, wanted = frame_of(records), self._wanted or get_config()["transform_output"]
         return records if frame is None or wanted == "default" else getattr(frame, f"to_{wanted}")()
 
     def _checked(self, X: Any, *, reset: bool) -> Any:

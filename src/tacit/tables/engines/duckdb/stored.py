@@ -131,7 +131,8 @@ def _rows(read: pa.Table) -> StoredRows:
 def in_step(some: Iterator[StoredRows], others: Iterator[StoredRows]) -> Iterator[StoredRows]:
     """Two tables of as many rows next to each other: row i with row i."""
     empty = StoredRows((), (np.empty(0, np.int32),))
-    here, there = empty, empty
+    here: StoredRows | None = empty
+    there: StoredRows | None = empty
     while True:
         while here is not None and not len(here):
             here = next(some, None)
@@ -146,7 +147,7 @@ def in_step(some: Iterator[StoredRows], others: Iterator[StoredRows]) -> Iterato
         here, there = here.slice(both, len(here)), there.slice(both, len(there))
 
 
-class Tally:
+class ValueTally:
     """How many rows have each combination of values, and which combination every so-manieth row has.
 
     ``levels`` are the values of each column in the order in which they were met; ``counts`` has an axis for each.
@@ -219,9 +220,9 @@ class Tally:
         return {name: text.take(pa.array(at)) for name, text, at in zip(names, texts, places, strict=True)}
 
 
-def tallied(rows: Iterator[StoredRows], columns: int, steps: Collection[int] = ()) -> Tally | None:
+def tallied(rows: Iterator[StoredRows], columns: int, steps: Collection[int] = ()) -> ValueTally | None:
     """The rows counted, and every so-manieth kept; None if the engine had better count them."""
-    tally = Tally(columns, steps)
+    tally = ValueTally(columns, steps)
     try:
         for each in rows:
             tally.add(each)

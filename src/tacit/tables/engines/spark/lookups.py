@@ -89,9 +89,7 @@ def _as_stored(written: list[list[str | None]], kinds: Sequence[Any]) -> list[li
     small = session().createDataFrame(pa.table({"i": np.arange(longest), **padded}))
     read = (F.col(f"v{at}").try_cast(kinds[at]).cast("string").alias(f"v{at}") for at in asked)
     found = small.select("i", *read).toArrow().sort_by("i")
-    return [
-        found.column(f"v{at}").to_pylist()[: len(each)] if at in asked else each for at, each in enumerate(written)
-    ]
+    return [found.column(f"v{at}").to_pylist()[: len(each)] if at in asked else each for at, each in enumerate(written)]
 
 
 def at_place(frame: DataFrame, place: Column, values: Mapping[str, pa.Array]) -> DataFrame:
