@@ -22,7 +22,7 @@ from tacit.codes.coding import coded, told_counts
 from tacit.codes.fitting import fit_code, fitted_again
 from tacit.codes.scales.kinds.numbers import NumberScale
 from tacit.codes.tree import CellTree
-from tacit.release import file_sha256
+from tacit.loading import file_sha256
 from tacit.release.codec import decoded, encoded
 from tacit.tables import count, open_table
 
