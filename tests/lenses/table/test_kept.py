@@ -509,7 +509,11 @@ def test_the_channel_of_a_drawn_release_says_what_is_told(tmp_path: Any) -> None
     result = protect(original, secret="illness", epsilon=0.4, out=tmp_path / "r", random_state=0)
     release, utility = open_table(tmp_path / "r" / result.data_file), result.certificate.utility
     keeps = kept_of_tables(
-        original, release, released=result.certificate.released, told=utility.mutual_information, use=["ward"]
+        original,
+        release,
+        released=result.certificate.released,
+        released_entropy=utility.mutual_information,
+        use=["ward"],
     )
     assert keeps.information.kind == "exact"
     assert keeps.information.share == pytest.approx(1 - utility.nmil, abs=1e-3)

@@ -40,7 +40,7 @@ def files(draw: st.DrawFn) -> dict[str, Any]:
         "records": rng.integers(1, 3, rows),
         "own": rng.integers(-1, rows, people),
         "others": rng.integers(0, 3, (rows, others)),
-        "asked": [
+        "questions": [
             AskedOfPeople(belief, rng.integers(0, 4, rows), lifts),
             AskedOfPeople(np.full((people, 2), 0.5), rng.integers(0, 3, rows), allowed),
         ],
@@ -61,7 +61,7 @@ def slow_answer(asked: AskedOfPeople, person: int, fitting: list[int], crowd: Co
     """What is believed of one person after one record at a time."""
     belief, seen = asked.belief[person], np.zeros(len(asked.belief[person]))
     for row in fitting:
-        spoken = belief * asked.lifts[asked.said[row]]
+        spoken = belief * asked.lifts[asked.saying[row]]
         seen += spoken / spoken.sum() / crowd[row] if spoken.sum() > 0 else 0
     return seen / seen.sum() if seen.sum() > 0 else belief
 
@@ -84,15 +84,15 @@ def test_everybody_is_linked_as_the_slow_adversary_links_them(file, pairs):
             assert bool(found.agreed[person, column]) == (len(times) == 1)
             read = int(found.read[person, column])
             assert times[read] == pytest.approx(max(times.values())) if times else read == -1
-        for posterior, asked in zip(found.posteriors, file["asked"], strict=True):
+        for posterior, asked in zip(found.posteriors, file["questions"], strict=True):
             assert posterior[person] == pytest.approx(slow_answer(asked, person, fitting, crowd), abs=1e-12)
 
 
 @given(files(), st.floats(0, 2), st.floats(0, 2))
 def test_lifts_within_a_bound_move_no_belief_further_than_both_sides_of_it(file, low, high):
     rng = np.random.default_rng(0)
-    secret = file["asked"][0]
-    file["asked"] = [replace(secret, lifts=np.exp(rng.uniform(-low, high, secret.lifts.shape)))]
+    secret = file["questions"][0]
+    file["questions"] = [replace(secret, lifts=np.exp(rng.uniform(-low, high, secret.lifts.shape)))]
     moved = np.log(linkage(**file).posteriors[0] / secret.belief)
     assert np.abs(moved).max() <= low + high + 1e-9
 
@@ -101,7 +101,7 @@ def test_lifts_within_a_bound_move_no_belief_further_than_both_sides_of_it(file,
 def test_whatever_the_candidates_cells_that_keep_a_bound_keep_it_for_who_knows_no_more_than_the_prior(file, low, high):
     """THEORY 8.2 (iii): the mean of P(s | cell) over candidates, however many fit."""
     rng = np.random.default_rng(0)
-    secret = file["asked"][0]
+    secret = file["questions"][0]
     prior = rng.dirichlet(np.ones(secret.belief.shape[1]))
     toward = rng.dirichlet(np.ones(len(prior)), 4) / prior
     least, most = toward.min(), toward.max()
@@ -110,7 +110,7 @@ def test_whatever_the_candidates_cells_that_keep_a_bound_keep_it_for_who_knows_n
         [1.0, *([(1 - np.exp(-low)) / (1 - least)] if least < 1 else []), (np.exp(high) - 1) / max(most - 1, 1e-9)]
     )
     belief = np.tile(prior, (len(file["people"]), 1))
-    file["asked"] = [AskedOfPeople(belief, secret.said, 1 + scale * (toward - 1))]
+    file["questions"] = [AskedOfPeople(belief, secret.saying, 1 + scale * (toward - 1))]
     moved = np.log(linkage(**file).posteriors[0] / prior)
     assert moved.max() <= high + 1e-9
     assert moved.min() >= -low - 1e-9

@@ -38,7 +38,7 @@ _NOTES = (
 _NUMBERS = ("For a number, the guess is which side of its middle it is on.",)
 
 
-def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> AttackResult:
+def attack_table(request: AttackRequest, *, progress: Progress = silent) -> AttackResult:
     """Measure how well trained adversaries guess the secret before and after; ``tacit.attack`` says how.
 
     Guarantees
@@ -46,10 +46,10 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
     None: an adversary that fails proves nothing. ``optimal_after`` is the best that any adversary who sees one row and
     knows nothing else can do on this table; where it exceeds what the trained ones reach, the verdict goes by it.
     """
-    families = switched_on(table_families(asked.random_state), tuple(asked.without or ()), besides=(LINKAGE,))
-    release = in_two(open_release(asked.release), asked.against, engine=asked.engine)
+    families = switched_on(table_families(request.random_state), tuple(request.without or ()), besides=(LINKAGE,))
+    release = in_two(open_release(request.release), request.against, engine=request.engine)
     certificate = release.certificate
-    question = question_of(release, asked.against, engine=asked.engine)
+    question = question_of(release, request.against, engine=request.engine)
     original = question.original
     if original.row_count() != release.data.row_count():
         raise DataError(
@@ -59,21 +59,21 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
     progress("comparing row by row", None)
     rows = compare(release, question)
     progress("training adversaries", None)
-    seed = asked.random_state
-    records = table_records(release, question, asked.records, group=asked.group, random_state=seed)
+    seed = request.random_state
+    records = table_records(release, question, request.records, group=request.group, random_state=seed)
     readers = [each for each in families if each is not LINKAGE]
-    run, held = benched_beliefs(readers, records, progress=progress)
+    run, beliefs = benched_beliefs(readers, records, progress=progress)
     scores = [each.score for each in run.families]
     progress("looking for people", None)
-    findings = _linked(release, question, asked) if LINKAGE in families else ()
+    findings = _linked(release, question, request) if LINKAGE in families else ()
     joint = rows.original.joint
     prior, (before, after) = float(joint.prior.max()), best_guesses(scores)
     bound, best = _promised(certificate, rows.original), guessing_probability(output_joints(release, rows)[0])
-    found = _Chance.of(held, records, seed)
+    chance = _Chance.of(beliefs, records, seed)
     exact = release.code is not None if certificate.in_cells else release.rules is not None
     reached = _Reached(prior, after, max(each.surely for each in run.families), best, exact=exact)
     return AttackResult(
-        release=str(asked.release),
+        release=str(request.release),
         against=original.name,
         trained_on=run.trained_on,
         tested_on=run.tested_on,
@@ -87,24 +87,24 @@ def attack_table(asked: AttackRequest, *, progress: Progress = silent) -> Attack
         optimal_after=best,
         adversaries=tuple(scores),
         families=run.families,
-        verdict=_verdict(reached, found, bound=bound, findings=findings),
-        headline=_headline(reached, before, found, findings),
-        weighed=tuple(weighed(name, views, records.secret) for name, views in held.items()),
-        chance_before=found.before,
-        chance_after=found.after,
-        notes=_notes(asked, certificate, bound),
+        verdict=_verdict(reached, chance, bound=bound, findings=findings),
+        headline=_headline(reached, before, chance, findings),
+        weighed=tuple(weighed(name, views, records.secret) for name, views in beliefs.items()),
+        chance_before=chance.before,
+        chance_after=chance.after,
+        notes=_notes(request, certificate, bound),
         known=certificate.known,
         linkage=findings,
     )
 
 
-def _linked(release: TableRelease, question: TableQuestion, asked: AttackRequest) -> tuple[LinkageFinding, ...]:
+def _linked(release: TableRelease, question: TableQuestion, request: AttackRequest) -> tuple[LinkageFinding, ...]:
     fittings = None if release.code is None else fittings_of(release.code)
-    return linked(question, release.data, tuple(asked.known or ()), fittings=fittings)
+    return linked(question, release.data, tuple(request.known or ()), fittings=fittings)
 
 
-def _notes(asked: AttackRequest, certificate: CountedCertificate, bound: float | None) -> tuple[str, ...]:
-    apart = told_apart(tuple(asked.without or ()), asked.group, "rows")
+def _notes(request: AttackRequest, certificate: CountedCertificate, bound: float | None) -> tuple[str, ...]:
+    apart = told_apart(tuple(request.without or ()), request.group, "rows")
     return (*apart, *_NOTES, _of_whom(certificate, bound), *_NUMBERS[: certificate.thresholds is not None])
 
 
@@ -175,14 +175,14 @@ class _Chance:
     after: float
 
     @classmethod
-    def of(cls, held: Mapping[str, Floats], records: BenchRecords, random_state: int) -> _Chance:
-        views = ([view for each in held.values() for view in each[side]] for side in (slice(1), slice(1, None)))
+    def of(cls, beliefs: Mapping[str, Floats], records: BenchRecords, random_state: int) -> _Chance:
+        views = ([view for each in beliefs.values() for view in each[side]] for side in (slice(1), slice(1, None)))
         before, after = (chance_by_fold(each, records.secret, records.fold, random_state) for each in views)
         return cls(before, after)
 
 
 def _verdict(
-    reached: _Reached, found: _Chance, *, bound: float | None, findings: Sequence[LinkageFinding]
+    reached: _Reached, chance: _Chance, *, bound: float | None, findings: Sequence[LinkageFinding]
 ) -> AttackVerdict:
     """The verdict, by the exact best guess where that is more than what trained adversaries surely reach.
 
@@ -195,26 +195,26 @@ def _verdict(
         return "promise broken"
     if any(map(_finds_people, findings)):
         return "people are found"
-    beaten = max(reached.surely, reached.possible) > reached.prior + SLACK or found.after <= CHANCE
-    if beaten and (reached.exact or min(found.before, found.after) <= CHANCE):
+    beaten = max(reached.surely, reached.possible) > reached.prior + SLACK or chance.after <= CHANCE
+    if beaten and (reached.exact or min(chance.before, chance.after) <= CHANCE):
         return "better than the prior" if bound is None else "within the promise"
-    return "not detectably better than the prior" if found.before <= CHANCE else NOTHING_TO_FIND
+    return "not detectably better than the prior" if chance.before <= CHANCE else NOTHING_TO_FIND
 
 
 def _finds_people(finding: LinkageFinding) -> bool:
     """Whether somebody learns something new from rows that fit one person, and is surely right about most of them."""
-    found = round(finding.after.found * finding.people)
+    single = round(finding.after.found * finding.people)
     right = round(finding.after.found_rightly * finding.people)
-    return bool(finding.columns) and found > 0 and binomial_limits(right, found)[0] > 0.5
+    return bool(finding.columns) and single > 0 and binomial_limits(right, single)[0] > 0.5
 
 
-def _headline(reached: _Reached, before: float, found: _Chance, findings: Sequence[LinkageFinding]) -> str:
+def _headline(reached: _Reached, before: float, chance: _Chance, findings: Sequence[LinkageFinding]) -> str:
     words = (
         f"The best adversary guesses {reached.trained:.1%} of secrets right from the release, {before:.1%} from the "
         f"original; always guessing the commonest is right {reached.prior:.1%} of the time. On the release the best "
         f"possible guess is right {reached.possible:.1%} of the time"
     )
-    if min(found.before, found.after) > CHANCE:
+    if min(chance.before, chance.after) > CHANCE:
         words += "; even on the original that is not more than chance, so the release was not put to a test"
     # What is read about people who are found is the answer; findings without any stand below.
     return f"{words}.{''.join(f' {found_words(each)}' for each in findings if _finds_people(each))}"

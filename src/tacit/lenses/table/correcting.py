@@ -70,14 +70,14 @@ def corrected_column(channel: ColumnChannel, data: Table) -> CorrectedColumn:
     """The corrected counts of one column of released data."""
     matrix, observed = channel.matrix, _observed(channel, data)
     records, errors = counts_before(matrix, observed, stationary=channel.stationary)
-    made, values = correction(matrix, stationary=channel.stationary), channel.values.levels[0]
+    corrections, values = correction(matrix, stationary=channel.stationary), channel.values.levels[0]
     # An output that cannot be an input, such as a suppressed cell, counts among the others.
-    seen = np.append(observed[: channel.inputs], observed[channel.inputs :].sum())
+    tallies = np.append(observed[: channel.inputs], observed[channel.inputs :].sum())
     corrected = tuple(
         CorrectedValue(
             value=None if other else values[at],
             other=other,
-            observed=int(seen[at]),
+            observed=int(tallies[at]),
             records=float(records[at]),
             standard_error=float(errors[at]),
         )
@@ -87,9 +87,9 @@ def corrected_column(channel: ColumnChannel, data: Table) -> CorrectedColumn:
     sql = correction_sql(
         channel.column,
         outputs=values,
-        names=[each.name if told else None for each, told in zip(corrected, made.told, strict=True)],
-        weights=made.weights,
-        variances=made.variances,
+        names=[each.name if known else None for each, known in zip(corrected, corrections.told, strict=True)],
+        weights=corrections.weights,
+        variances=corrections.variances,
     )
     return CorrectedColumn(channel.column, corrected, sql)
 

@@ -137,10 +137,10 @@ def table_records(
     if group is not None:
         original.require([group])
         together = _labels(original.sample([group], records))
-    (seen,) = _rows([raw], released, kinds)
+    (released_row,) = _rows([raw], released, kinds)
     middle, shown = _rows([coarse, after], released, {})
     fold = folds_of(codes, together=together, random_state=random_state)
-    return BenchRecords(seen, shown, codes, fold, middle=middle)
+    return BenchRecords(released_row, shown, codes, fold, middle=middle)
 
 
 def _labels(table: pa.Table) -> Labels:

@@ -132,11 +132,11 @@ def _of_others(counts: Matrix, group: ColumnGroups, whole: float) -> float:
 
 def measure_findings(joint: Joint, null: Shuffled) -> tuple[MeasureFinding, ...]:
     """Every measure, next to what shuffled secrets give."""
-    found = []
+    leaks_by_column = []
     for measure in MEASURES.values():
         value, ceiling = float(measure.function(joint)), float(measure.ceiling(joint))
         band = shuffles.null_band(value, null.measures[measure.name].tolist(), ceiling=ceiling)
-        found.append(
+        leaks_by_column.append(
             MeasureFinding(
                 name=measure.name,
                 title=measure.title,
@@ -150,7 +150,7 @@ def measure_findings(joint: Joint, null: Shuffled) -> tuple[MeasureFinding, ...]
                 unit=measure.unit,
             )
         )
-    return tuple(found)
+    return tuple(leaks_by_column)
 
 
 def column_leaks(counted: Counted, groups: Sequence[ColumnGroups], null: Shuffled) -> tuple[ColumnLeak, ...]:

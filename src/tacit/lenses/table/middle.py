@@ -25,5 +25,5 @@ def in_two(release: TableRelease, against: Any, *, engine: str) -> TableRelease:
     middle = cut_points(table, certificate.secret[0], 2)
     if not middle.edges:
         return release
-    others = [made for made in certificate.cuts if made.column != middle.column]
+    others = [cut for cut in certificate.cuts if cut.column != middle.column]
     return replace(release, certificate=replace(certificate, cuts=(*others, middle)))

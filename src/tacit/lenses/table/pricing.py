@@ -46,7 +46,7 @@ def secret_prices(counted: Counted, *, epsilon: float, progress: Progress = sile
     for s in np.argsort(-joint.prior, kind="stable")[:MOST_PRICED].tolist():
         alone = [each.apart(s) for each in columns]
         kept = {each.name: each.kept(bound) for each in alone}
-        lift, column, value = max((each.loudest() for each in alone), key=lambda found: found[0])
+        lift, column, value = max((each.loudest() for each in alone), key=lambda leak: leak[0])
         prices.append(SecretPrice(counted.labels[s], float(joint.prior[s]), lift, column, value, kept))
     return SecretPrices(
         column=question.secret[0],

@@ -92,9 +92,9 @@ class AttackResult(Result):
 
     def document(self) -> doc.Document:
         """What was promised, how often it was reached and who is found; folded, how each adversary did."""
-        return attack_document(self, self._tiles(), (*self._found(), self._next()), self._folded())
+        return attack_document(self, self._tiles(), (*self._people(), self._next()), self._folded())
 
-    def _found(self) -> tuple[doc.Section, ...]:
+    def _people(self) -> tuple[doc.Section, ...]:
         """Who is found by somebody who knows some columns, in a sentence each."""
         # Somebody who knows every column has nothing left to read.
         items = [found_words(each) for each in self.linkage if each.columns]

@@ -22,11 +22,11 @@ def risky_cards(
             Card(
                 tuple(value.values.items()),
                 value.why,
-                told,
+                fact,
                 _bars(value.contributions) if value.contributions else None,
                 _in_words(terms, value.contributions),
             )
-            for value, told in zip(values, facts, strict=True)
+            for value, fact in zip(values, facts, strict=True)
         ]
     )
 

@@ -44,9 +44,9 @@ def who_section(audit: AuditResult) -> doc.Section:
     return doc.Section("Who is at risk", (doc.Bullets(items),))
 
 
-def _found(found: PeopleFound) -> Iterator[Sentence]:
-    by = {each.why: each for each in found.sets}
-    everything = by.get("what may be known", found.everything)
+def _found(counted: PeopleFound) -> Iterator[Sentence]:
+    by = {each.why: each for each in counted.sets}
+    everything = by.get("what may be known", counted.everything)
     people, alone = everything.sizes.people, everything.sizes.unique
     what = "in what may be known about them" if everything.why == "what may be known" else "in the released columns"
     if not alone:
@@ -59,7 +59,7 @@ def _found(found: PeopleFound) -> Iterator[Sentence]:
     )
     words += "record"
     few = next((by[why] for why in ("few columns", "one column") if why in by), None)
-    if few is not None and few.sizes.unique and everything is found.everything:
+    if few is not None and few.sizes.unique and everything is counted.everything:
         words += f"; {_named(few)} alone would do for {of_thousand(few.sizes.unique, people)}"
     yield Sentence(f"{words}.")
 
@@ -70,8 +70,8 @@ def _known(audit: AuditResult) -> list[str]:
     return [name for each in sets if each.why == "what may be known" for name in each.columns]
 
 
-def _named(found: FoundBy) -> str:
-    *first, last = (f"'{doc.shorten(name, 24)}'" for name in found.columns)
+def _named(reader: FoundBy) -> str:
+    *first, last = (f"'{doc.shorten(name, 24)}'" for name in reader.columns)
     return f"{', '.join(first)} and {last}" if first else last
 
 

@@ -113,8 +113,8 @@ def _table(ladder: Ladder) -> doc.TableBlock:
 
 
 def _numbers(rung: ReleaseRung) -> tuple[doc.InCell, ...]:
-    found = doc.Cell(people(rung.found), style="bad" if rung.found else "")
-    return doc.Cell(doc.Share(rung.kept), style="big"), found, people(rung.guessed), doc.Count(rung.smallest)
+    people_cell = doc.Cell(people(rung.found), style="bad" if rung.found else "")
+    return doc.Cell(doc.Share(rung.kept), style="big"), people_cell, people(rung.guessed), doc.Count(rung.smallest)
 
 
 def _columns(ladder: Ladder) -> doc.TableBlock:

@@ -14,55 +14,57 @@ from tacit.lenses.table.results import LearnedFindings, LearnedRiskyValue
 
 
 def learned_sections(
-    found: LearnedFindings, beside: doc.RiskHistogram, *, counted: Mapping[float, float], secrets: Sequence[str]
+    findings: LearnedFindings, beside: doc.RiskHistogram, *, counted: Mapping[float, float], secrets: Sequence[str]
 ) -> tuple[doc.Section, ...]:
     """The learned answer, next to the counted histogram and shares; ``secrets`` has the commonest first."""
-    calibration = (_calibration(found, secrets),) if found.calibration else ()
-    return (_leaks(found), *calibration, _risks(found, beside, counted), _riskiest(found))
+    calibration = (_calibration(findings, secrets),) if findings.calibration else ()
+    return (_leaks(findings), *calibration, _risks(findings, beside, counted), _riskiest(findings))
 
 
-def _leaks(found: LearnedFindings) -> doc.Section:
-    blocks: list[doc.Block] = [doc.Paragraph(f"{ESTIMATE} {DIRECTION}"), _tiles(found)]
-    if found.reason:
-        blocks.append(doc.Paragraph(found.reason, "note", label="Why this estimator"))
-    if found.candidates:
+def _leaks(findings: LearnedFindings) -> doc.Section:
+    blocks: list[doc.Block] = [doc.Paragraph(f"{ESTIMATE} {DIRECTION}"), _tiles(findings)]
+    if findings.reason:
+        blocks.append(doc.Paragraph(findings.reason, "note", label="Why this estimator"))
+    if findings.candidates:
         loss = sentence(">Loss on held-out records\n({} per record; lower is better)", doc.UNIT)
         columns = ("Tried", loss, ">Weight")
-        prior = (doc.Cell("the prior alone", style="quiet"), doc.Nats(found.prior_log_loss, unit=False), "")
-        rows = [(c.title, doc.Nats(c.log_loss, unit=False), doc.Number(c.weight)) for c in found.candidates]
+        prior = (doc.Cell("the prior alone", style="quiet"), doc.Nats(findings.prior_log_loss, unit=False), "")
+        rows = [(c.title, doc.Nats(c.log_loss, unit=False), doc.Number(c.weight)) for c in findings.candidates]
         blocks.append(doc.TableBlock(columns, [*rows, prior]))
     return doc.Section("Learned: what leaks", blocks, kind="estimate")
 
 
-def _tiles(found: LearnedFindings) -> doc.Tiles:
-    interval = doc.Interval.nats(found.information.low, found.information.high, "95% interval")
-    whole = sentence("{}, of {}", interval, doc.Nats(found.prior_log_loss, unit=False))
+def _tiles(findings: LearnedFindings) -> doc.Tiles:
+    interval = doc.Interval.nats(findings.information.low, findings.information.high, "95% interval")
+    whole = sentence("{}, of {}", interval, doc.Nats(findings.prior_log_loss, unit=False))
     learned = "learned elsewhere"
-    if found.trained_on:
-        learned = sentence("learned from {}", doc.Count(found.trained_on, "record"))
+    if findings.trained_on:
+        learned = sentence("learned from {}", doc.Count(findings.trained_on, "record"))
     tiles = [
-        doc.Tile("Information", doc.Nats(found.information.value), whole),
-        doc.Tile("Shuffled secrets reach", doc.Nats(found.null_high), sentence("p {}", doc.Chance(found.p_value))),
+        doc.Tile("Information", doc.Nats(findings.information.value), whole),
+        doc.Tile(
+            "Shuffled secrets reach", doc.Nats(findings.null_high), sentence("p {}", doc.Chance(findings.p_value))
+        ),
         doc.Tile(
             "Largest risk",
-            doc.Nats(found.largest_risk),
+            doc.Nats(findings.largest_risk),
             "of a released value, by the final model, which protect uses",
         ),
-        doc.Tile("Estimator", doc.DataValue(found.estimator, 32), learned),
-        doc.Tile("Distinct values", doc.Count(found.n_values), resolution(found)),
+        doc.Tile("Estimator", doc.DataValue(findings.estimator, 32), learned),
+        doc.Tile("Distinct values", doc.Count(findings.n_values), resolution(findings)),
     ]
-    if found.model_path:
-        tiles.append(doc.Tile("Model", doc.FilePath(found.model_path), "private", where="terminal"))
+    if findings.model_path:
+        tiles.append(doc.Tile("Model", doc.FilePath(findings.model_path), "private", where="terminal"))
     return doc.Tiles(tiles)
 
 
-def resolution(found: LearnedFindings) -> str:
+def resolution(findings: LearnedFindings) -> str:
     """How finely the released columns were taken."""
-    return f"{doc.listed(found.cut, limit=6)} cut as you asked, all else uncut" if found.cut else "uncut"
+    return f"{doc.listed(findings.cut, limit=6)} cut as you asked, all else uncut" if findings.cut else "uncut"
 
 
-def _calibration(found: LearnedFindings, secrets: Sequence[str]) -> doc.Section:
-    points = found.calibration
+def _calibration(findings: LearnedFindings, secrets: Sequence[str]) -> doc.Section:
+    points = findings.calibration
     chart = doc.Calibration(points, secrets)
     hidden = len({point.secret for point in points}) - len(chart.drawn)
     within = sum(point.low <= point.predicted <= point.high for point in points)
@@ -100,13 +102,16 @@ def _calibration_table(points: Sequence[doc.CalibrationPoint]) -> doc.TableBlock
     return doc.TableBlock(("Secret", predicted, ">Observed", ">95% limits", ">Records"), rows, where="page")
 
 
-def _risks(found: LearnedFindings, beside: doc.RiskHistogram, counted: Mapping[float, float]) -> doc.Section:
-    by = "models that had not seen the record" if found.trained_on else "the saved model"
+def _risks(findings: LearnedFindings, beside: doc.RiskHistogram, counted: Mapping[float, float]) -> doc.Section:
+    by = "models that had not seen the record" if findings.trained_on else "the saved model"
     words = (
-        f"Learned risks are by {by}, the columns {resolution(found)}. Counted ones are for the cut columns in the "
+        f"Learned risks are by {by}, the columns {resolution(findings)}. Counted ones are for the cut columns in the "
         "sections below: with few records per value they are mostly noise, and biased upwards."
     )
-    layers = (doc.Layer("learned (estimate)", found.risk_histogram), doc.Layer("counted (plug-in)", beside, "outline"))
+    layers = (
+        doc.Layer("learned (estimate)", findings.risk_histogram),
+        doc.Layer("counted (plug-in)", beside, "outline"),
+    )
     names = (EPSILON, ">Records within\n(estimate)", ">Whole interval within\n(95%, estimate)", ">Counted\n(plug-in)")
     rows = [
         (
@@ -115,25 +120,25 @@ def _risks(found: LearnedFindings, beside: doc.RiskHistogram, counted: Mapping[f
             doc.Share(s.surely),
             doc.Share(counted.get(s.epsilon)),
         )
-        for s in found.safe_shares
+        for s in findings.safe_shares
     ]
     figure = doc.Figure(doc.Histogram(layers), histogram_numbers(layers))
     blocks = (doc.Paragraph(words), figure, doc.TableBlock(names, rows))
     return doc.Section("How risky are the records, learned and counted?", blocks, kind="estimate")
 
 
-def _riskiest(found: LearnedFindings) -> doc.Section:
+def _riskiest(findings: LearnedFindings) -> doc.Section:
     blocks: list[doc.Block] = [doc.Paragraph("No value carries any risk.")]
-    if found.riskiest:
+    if findings.riskiest:
         words = (
             "Bars: what each column adds, measured by how much the log-lift falls when its cell is redrawn from the "
             "whole column. To the right it speaks for the secret, to the left against it."
         )
-        facts = [_risky_facts(value) for value in found.riskiest]
-        cards = risky_cards(found.riskiest, facts, terms="what each column adds")
+        facts = [_risky_facts(value) for value in findings.riskiest]
+        cards = risky_cards(findings.riskiest, facts, terms="what each column adds")
         blocks = [doc.Paragraph(words, where="page"), cards]
-    if found.notes:
-        blocks.append(doc.Bullets(found.notes))
+    if findings.notes:
+        blocks.append(doc.Bullets(findings.notes))
     return doc.Section("The riskiest values", blocks, kind="estimate")
 
 

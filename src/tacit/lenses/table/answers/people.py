@@ -16,25 +16,25 @@ _WORDS = (
 _COLUMNS_NAMED = 4
 
 
-def people_section(found: PeopleFound) -> doc.Section:
+def people_section(counted: PeopleFound) -> doc.Section:
     """How many people are alone in all released columns and in some of them, and what would hide them."""
-    blocks: list[doc.Block] = [doc.Paragraph(found.headline, "lead"), _sets(found), doc.Paragraph(_WORDS, "note")]
-    if found.cures:
-        blocks.append(_cures(found))
+    blocks: list[doc.Block] = [doc.Paragraph(counted.headline, "lead"), _sets(counted), doc.Paragraph(_WORDS, "note")]
+    if counted.cures:
+        blocks.append(_cures(counted))
     return doc.Section("Who could be found?", blocks, kind="exact")
 
 
-def _sets(found: PeopleFound) -> doc.TableBlock:
+def _sets(counted: PeopleFound) -> doc.TableBlock:
     columns = (
         doc.TableColumn("Whoever knows", least=16),
         ">People\nalone",
-        ">In groups\nunder " + count(found.least),
+        ">In groups\nunder " + count(counted.least),
         ">Smallest\n(k)",
         ">Secrets\n(l)",
         ">Secret\ntold",
         ">Largest\nlift",
     )
-    return doc.TableBlock(columns, [_row(each) for each in found.sets])
+    return doc.TableBlock(columns, [_row(each) for each in counted.sets])
 
 
 def _row(each: FoundBy) -> tuple[doc.InCell, ...]:
@@ -57,15 +57,15 @@ def _named(each: FoundBy) -> str:
     return doc.listed([doc.shorten(name, 24) for name in each.columns], limit=_COLUMNS_NAMED)
 
 
-def _cures(found: PeopleFound) -> doc.TableBlock:
+def _cures(counted: PeopleFound) -> doc.TableBlock:
     columns = ("Coarser levels, each with those above", ">People\nalone", ">Smallest\ngroup (k)")
-    people = max(found.everything.sizes.people, 1)
+    people = max(counted.everything.sizes.people, 1)
     rows = [
         (
             sentence("{}", Setting("levels", dict(cure.added))),
             doc.Cell(doc.Share(cure.unique / people), style="bad" if cure.unique else ""),
             doc.Count(cure.smallest),
         )
-        for cure in found.cures
+        for cure in counted.cures
     ]
     return doc.TableBlock(columns, rows)

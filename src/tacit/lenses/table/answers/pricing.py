@@ -10,7 +10,7 @@ _TOLD = 12
 _COLUMNS_NAMED = 4
 
 
-def prices_section(found: SecretPrices) -> doc.Section:
+def prices_section(prices: SecretPrices) -> doc.Section:
     """A proposal to name only some values, and what each would cost by itself."""
     columns = (
         "Secret alone",
@@ -20,32 +20,32 @@ def prices_section(found: SecretPrices) -> doc.Section:
         ">Kept of a column\non average",
         "Cannot be told",
     )
-    table = doc.TableBlock(columns, [_row(each) for each in found.prices], shown=range(_TOLD), more="values")
+    table = doc.TableBlock(columns, [_row(each) for each in prices.prices], shown=range(_TOLD), more="values")
     words = (
         "Each row: if this value were the only secret, and all others one class. Kept: the share of a column's entropy "
         "that its cells could tell within {epsilon} on both sides, each column on its own, numbers in tenths. The "
         "largest log-lift is that of a value of one column that at least {least} records have."
     )
-    note = sentence(words, epsilon=doc.Nats(found.epsilon, "setting"), least=doc.Count(found.least))
-    blocks = (doc.Paragraph(_proposal(found), "lead"), table, doc.Paragraph(note, "note"))
+    note = sentence(words, epsilon=doc.Nats(prices.epsilon, "setting"), least=doc.Count(prices.least))
+    blocks = (doc.Paragraph(_proposal(prices), "lead"), table, doc.Paragraph(note, "note"))
     return doc.Section("What each value of the secret costs", blocks, kind="plug-in")
 
 
-def _proposal(found: SecretPrices) -> Sentence:
-    kept = found.together.values()
+def _proposal(prices: SecretPrices) -> Sentence:
+    kept = prices.together.values()
     words = (
         "{secret} has {values} values, and a release keeps all of them secret: within {epsilon}, that leaves {kept} of "
         "a column on average. If only some must not be learned, name them ({named}): all others then count as one."
     )
-    if len(found.prices) < found.n_values:
-        words += f" The {len(found.prices)} commonest are listed."
+    if len(prices.prices) < prices.n_values:
+        words += f" The {len(prices.prices)} commonest are listed."
     return sentence(
         words,
-        secret=doc.shorten(found.column, 24),
-        values=doc.Count(found.n_values),
-        epsilon=doc.Nats(found.epsilon, "setting"),
+        secret=doc.shorten(prices.column, 24),
+        values=doc.Count(prices.n_values),
+        epsilon=doc.Nats(prices.epsilon, "setting"),
         kept=doc.Share(sum(kept) / len(kept)),
-        named=Setting("secret", {found.column: ("VALUE", "VALUE")}),
+        named=Setting("secret", {prices.column: ("VALUE", "VALUE")}),
     )
 
 

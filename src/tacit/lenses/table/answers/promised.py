@@ -88,11 +88,11 @@ def epsilon_tiles(certificate: CountedCertificate) -> list[doc.Tile]:
 
 def _shared(file: WholeFile) -> doc.Tile:
     """How many people share a released value."""
-    asked = sentence("fewest; {} asked", doc.Count(file.least))
+    wish = sentence("fewest; {} asked", doc.Count(file.least))
     if not file.holds:
         values = doc.Count(file.values_below, "value")
-        asked = sentence("fewest; {} asked, {} below", doc.Count(file.least), values)
-    return doc.Tile("People per value", doc.Count(file.smallest), asked)
+        wish = sentence("fewest; {} asked, {} below", doc.Count(file.least), values)
+    return doc.Tile("People per value", doc.Count(file.smallest), wish)
 
 
 def mechanism_words(certificate: CountedCertificate) -> Sentence:

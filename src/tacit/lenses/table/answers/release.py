@@ -217,7 +217,7 @@ def _next(result: ProtectResult) -> Sections:
     return (next_section(result.certificate, out=out, original=result.original),)
 
 
-def _told(result: ProtectResult) -> Sections:
+def _columns_told(result: ProtectResult) -> Sections:
     mixed = result.certificate.mechanism.mixes
     return (telling_section(result.levels, mixed=mixed),) if result.levels else ()
 
@@ -290,4 +290,4 @@ def _notes(result: ProtectResult) -> Sections:
 
 # The order of the answer, and of what is folded. A new section is a function and a line here.
 SECTIONS = (_keeps, _next)
-FOLDED = (_using, _told, _changes, _risks, _cost, _corrected, _readings, _assumptions, _certificate, _notes)
+FOLDED = (_using, _columns_told, _changes, _risks, _cost, _corrected, _readings, _assumptions, _certificate, _notes)

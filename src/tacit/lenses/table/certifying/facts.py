@@ -127,12 +127,12 @@ def utility_of(counted: Counted, rules: ReleaseRules) -> Utility:
     kept = rules.treatment.kept(counted.joint.marginal, counted.symbols, rules.symbols)
     if rules.code is None:
         return kept
-    given = counted.given_entropy
+    entropy_given = counted.given_entropy
     exact = rules.code.exact(counted.symbols)
     return Utility(
         mutual_information=kept.mutual_information,
-        entropy=given,
-        nmil=1 - min(1.0, kept.mutual_information / given) if given > 0 else 0.0,
+        entropy=entropy_given,
+        nmil=1 - min(1.0, kept.mutual_information / entropy_given) if entropy_given > 0 else 0.0,
         rows_unchanged=float(counted.joint.marginal @ exact.all(axis=1)) * kept.rows_unchanged,
         cells_unchanged=float(counted.joint.marginal @ exact.mean(axis=1)) * kept.cells_unchanged,
         column_shift=kept.column_shift,

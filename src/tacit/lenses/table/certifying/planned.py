@@ -143,7 +143,7 @@ class CountedRelease:
             written,
             released=question.released,
             use=question.use or None,
-            told=certificate.utility.mutual_information if self.rules.treatment.drawn else None,
+            released_entropy=certificate.utility.mutual_information if self.rules.treatment.drawn else None,
             whole=self.counted.given_entropy if question.weight is None else None,
             weight=question.weight,
         )
@@ -177,8 +177,8 @@ class CountedRelease:
         same = f"{max(0.0, 1 - certificate.mechanism.records_merged):.1%} of the records are not merged"
         if certificate.mechanism.mixes:
             same = f"{utility.rows_unchanged:.1%} of the records stay unchanged"
-        found = "" if certificate.file.holds else f" {file_sentence(certificate.file)}"
-        cost = f"{same}, {utility.nmil:.1%} of the information is lost.{found}"
+        shortfall = "" if certificate.file.holds else f" {file_sentence(certificate.file)}"
+        cost = f"{same}, {utility.nmil:.1%} of the information is lost.{shortfall}"
         if certificate.delta > 0:
             cost = f"{certificate.breach_share:.1%} of the records exceed it for some secret, {cost}"
         return sentence("{}: {}", attained_in_words(certificate), cost)

@@ -92,11 +92,11 @@ def recomputed(attained: float, allowed: float) -> Sentence:
 
 def _checks_of_further(certificate: CountedCertificate, outputs: Sequence[Joint], counted: Counted) -> list[Check]:
     checks = []
-    for claimed, asked, output in zip(certificate.also, certificate.further, outputs, strict=False):
-        attained = Attained.of(output, asked.bounds, counted.parts)
-        right = agree(attained.epsilon, claimed.attained_epsilon) and attained.holds(asked.bounds, slack=SLACK)
-        detail = recomputed(attained.epsilon, asked.epsilon)
-        checks.append(Check(f"epsilon of {', '.join(asked.secret)}", right, detail))
+    for claimed, limits, output in zip(certificate.also, certificate.further, outputs, strict=False):
+        attained = Attained.of(output, limits.bounds, counted.parts)
+        right = agree(attained.epsilon, claimed.attained_epsilon) and attained.holds(limits.bounds, slack=SLACK)
+        detail = recomputed(attained.epsilon, limits.epsilon)
+        checks.append(Check(f"epsilon of {', '.join(limits.secret)}", right, detail))
     return checks
 
 

@@ -21,17 +21,24 @@ def check_of_people(certificate: CountedCertificate, rules: ReleaseRules | None,
     but was not, so it may show fewer values that belong to few people than the certificate states, but never more.
     """
     name, claimed = "fewest people who share a released value", certificate.file
-    found = _in_the_file(certificate, rows) if rules is None else whole_file_of(rows.original, rules, claimed.least)
-    differ = f"{_told(found)}; the certificate says {_told(claimed)}"
+    whole_file = (
+        _in_the_file(certificate, rows) if rules is None else whole_file_of(rows.original, rules, claimed.least)
+    )
+    differ = f"{_smallest_set(whole_file)}; the certificate says {_smallest_set(claimed)}"
     drawn = not certificate.randomness.startswith(NOTHING_DRAWN)
-    if found == claimed:
-        return Check(name, True, _told(found))
-    if rules is None and drawn and found.smallest >= claimed.smallest and found.values_below <= claimed.values_below:
+    if whole_file == claimed:
+        return Check(name, True, _smallest_set(whole_file))
+    if (
+        rules is None
+        and drawn
+        and whole_file.smallest >= claimed.smallest
+        and whole_file.values_below <= claimed.values_below
+    ):
         return Check(name, None, f"{differ}. Seeing what else might have been drawn takes private/rules.json")
     return Check(name, False, differ)
 
 
-def _told(file: WholeFile) -> str:
+def _smallest_set(file: WholeFile) -> str:
     below = f"{file.values_below:,} values, {file.people_below:,} people, below {file.least:,}"
     return f"{file.smallest:,} ({below})"
 

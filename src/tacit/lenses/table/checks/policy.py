@@ -33,14 +33,14 @@ def checks_of_table(source: Any, policy: Policy, *, engine: str) -> tuple[tuple[
         table.require(named)
         shown = tuple(policy.released or (name for name in table.names if name not in apart))
         return (*_people(table, shown, policy), *_columns(table, policy), *_proved(policy)), _not_asked(policy)
-    asked = asked_of_secrets(policy)
-    hidden = {name for each in asked for name in each.secret}
+    secret_rules = asked_of_secrets(policy)
+    hidden = {name for each in secret_rules for name in each.secret}
     # A column that is different in every row fails the lines below, so nobody has to confirm it.
     keep = [name for name in table.names if name not in hidden] or None
-    also = [each.secret for each in asked[1:]]
+    also = [each.secret for each in secret_rules[1:]]
     asking = policy.question(table, keep_id=keep, engine=engine, bins=policy.bins)
     question = ask(asking, also=also, in_cells=True, thresholds=policy.thresholds)
-    lines = _secrets(counted(question), asked)
+    lines = _secrets(counted(question), secret_rules)
     people = _people(question.original, question.released, policy)
     lost = [name for name in question.known if name not in question.released]
     known = [not_bounded(lost)] if lost else []
@@ -49,16 +49,16 @@ def checks_of_table(source: Any, policy: Policy, *, engine: str) -> tuple[tuple[
     return (*lines, *people, *rest), (*way_out, *question.notes, *_not_asked(policy))
 
 
-def _secrets(table: Counted, asked: tuple[AskedOfSecret, ...]) -> list[PolicyCheck]:
+def _secrets(table: Counted, secret_rules: tuple[AskedOfSecret, ...]) -> list[PolicyCheck]:
     """What the table tells about each secret, next to what it may tell."""
     known = [name for name in table.question.known if name in table.question.released]
     places = [table.symbols.columns.index(name) for name in known]
     parts = in_order(table.symbols.codes[:, places])[1] if known else None
     lines = []
-    for each, joint in zip(asked, (table.joint, *table.further), strict=True):
-        found = table.attained(joint, each.bounds, parts)
-        detail = beside(found.low, found.high, each.bounds)
-        lines.append(PolicyCheck(each.name, found.holds(each.bounds), detail, "epsilon"))
+    for each, joint in zip(secret_rules, (table.joint, *table.further), strict=True):
+        reached = table.attained(joint, each.bounds, parts)
+        detail = beside(reached.low, reached.high, each.bounds)
+        lines.append(PolicyCheck(each.name, reached.holds(each.bounds), detail, "epsilon"))
     return lines
 
 
@@ -83,7 +83,7 @@ def _columns(table: Table, policy: Policy) -> list[PolicyCheck]:
     """A table is published unchanged: if the policy lists the columns that may be, the table may hold no others."""
     if policy.released is None:
         return []
-    hidden = {name for asked in asked_of_secrets(policy) for name in asked.secret}
+    hidden = {name for secret_rules in asked_of_secrets(policy) for name in secret_rules.secret}
     allowed = {*policy.released, *hidden, *(policy.drop or ()), policy.weight}
     beyond = [name for name in table.names if name not in allowed]
     detail = (
@@ -105,8 +105,8 @@ def _proved(policy: Policy) -> list[PolicyCheck]:
 def _release(table: Table, policy: Policy) -> Sentence:
     """How to make a release that keeps the policy from a table that does not."""
     names = ("secret", "epsilon", "epsilon_low", "epsilon_high", "also", "bins", "thresholds", "confidence", "released")
-    asked = {name: getattr(policy, name) for name in (*names, "drop", "known", "weight")}
-    settings = {name: value for name, value in asked.items() if value is not None}
+    secret_rules = {name: getattr(policy, name) for name in (*names, "drop", "known", "weight")}
+    settings = {name: value for name, value in secret_rules.items() if value is not None}
     if policy.least != Policy().least:
         settings["least"] = policy.least
     source = FilePath(table.address) if table.address else "TABLE"

@@ -24,7 +24,7 @@ def checks_of_reader(certificate: CountedCertificate, original: Counted, release
         original.question.original,
         release,
         released=certificate.released,
-        told=certificate.utility.mutual_information if drawn else None,
+        released_entropy=certificate.utility.mutual_information if drawn else None,
         whole=original.given_entropy if certificate.mechanism.weight is None else None,
         weight=certificate.mechanism.weight,
         scored=False,
@@ -41,9 +41,9 @@ def _differences(right: ReaderKeeps, claimed: ReaderKeeps) -> list[str]:
     for ours, theirs in zip(right.columns, claimed.columns, strict=False):
         if not (agree(ours.kept, theirs.kept, within=_ROUNDED) and agree(ours.shift, theirs.shift, within=_ROUNDED)):
             wrong.append(ours.name)
-    own, said = right.information, claimed.information
-    alike = agree(own.told, said.told, within=_ROUNDED) and agree(own.entropy, said.entropy, within=_ROUNDED)
-    if not alike or own.kind != said.kind:
+    own, published = right.information, claimed.information
+    alike = agree(own.told, published.told, within=_ROUNDED) and agree(own.entropy, published.entropy, within=_ROUNDED)
+    if not alike or own.kind != published.kind:
         wrong.append("information kept")
     if not _associated_alike(right.association_error, claimed.association_error):
         wrong.append("associations")

@@ -84,8 +84,8 @@ def rows_that_differ(original: Counted, data: Table, rules: ReleaseRules, key: b
     if data.row_count() <= FEW_ROWS and _rows_of(again).equals(_rows_of(data)):
         return 0
     written = count(data, data.names).symbols(data.names)[0]
-    (made, found), records = side_by_side([(again, written), (data, written)])
-    return int(records[made != found].sum())
+    (expected, actual), records = side_by_side([(again, written), (data, written)])
+    return int(records[expected != actual].sum())
 
 
 def written_as_counted(original: Counted, data: Table, rules: ReleaseRules) -> bool | None:
@@ -110,25 +110,25 @@ def written_as_counted(original: Counted, data: Table, rules: ReleaseRules) -> b
         or data.row_count() <= FEW_ROWS
     ):
         return None
-    given, released = question.original, code.columns
-    known = counted_before(given, [*question.hidden, *released])
+    source, released = question.original, code.columns
+    known = counted_before(source, [*question.hidden, *released])
     if known is None:
         # There may be as many combinations as rows.
         return None
-    pairs = counted_beside(given, released, data, released)
+    pairs = counted_beside(source, released, data, released)
     if pairs is None:
         return None
     before, after = pairs.columns[: len(released)], pairs.columns[len(released) :]
     if not pairs.by(before).agrees(known.by(released)):
         return False
-    cell, of_known = (cells_of_groups(code, *each, given.name) for each in ((pairs, before), (known, released)))
+    cell, of_known = (cells_of_groups(code, *each, source.name) for each in ((pairs, before), (known, released)))
     for column, texts in zip(after, code.texts, strict=True):
         if not (pairs.values(column) == np.array(texts, dtype=object)[cell]).all():
             return False
     # The rows are read side by side without the secrets; how often these occur was counted in the same file.
     data.remembered.append(replace(pairs.by(after), columns=released))
     by_cell = counts_by_cell(known, question.hidden, of_known)
-    again = told_counts(given, code, by_cell, atom_codes(by_cell, [CELL])[:, 0])
+    again = told_counts(source, code, by_cell, atom_codes(by_cell, [CELL])[:, 0])
     return again.agrees(original.counts)
 
 
@@ -151,9 +151,9 @@ def checks_of_merging(rows: RowComparison) -> list[Check]:
     pairs, merged = rows.pairs, rows.merged
     from_merged = merged[pairs.value]
     touched = int(pairs.records[~from_merged & (pairs.value != pairs.output_as_value)].sum())
-    seen = pairs.output_as_value >= 0
+    in_both = pairs.output_as_value >= 0
     strayed = np.zeros(len(pairs.records), dtype=bool)
-    strayed[seen] = from_merged[seen] & ~merged[pairs.output_as_value[seen]]
+    strayed[in_both] = from_merged[in_both] & ~merged[pairs.output_as_value[in_both]]
     stray, looks = int(pairs.records[strayed].sum()), len(np.unique(pairs.output[from_merged]))
     kept = float(rows.original.joint.marginal[~merged].sum())
     unchanged = f"{kept:.1%} of the weight is kept; {touched:,} records differ"

@@ -112,21 +112,21 @@ def kept_shares(
 
 
 def _kept(column: ReleasedColumn, groups: ValueGroups, rows: Codes, rng: np.random.Generator) -> float:
-    given = groups.rows(column.original)
-    own = kept_share(given, column.symbols(groups), rng)
-    return max(own, kept_share(given, rows, rng)) if own < 1 else own
+    originals = groups.rows(column.original)
+    own = kept_share(originals, column.symbols(groups), rng)
+    return max(own, kept_share(originals, rows, rng)) if own < 1 else own
 
 
 def _shift(column: ReleasedColumn, groups: ValueGroups) -> float:
     """Total variation between the original shares of the groups and those that a reader works out."""
-    given = groups.rows(column.original)
-    before = np.bincount(given, minlength=groups.size) / len(given)
+    originals = groups.rows(column.original)
+    before = np.bincount(originals, minlength=groups.size) / len(originals)
     after = np.bincount(groups.of, column.shares, groups.size)
     return round(float(np.clip(np.abs(after - before).sum() / 2, 0.0, 1.0)), 4)
 
 
-def _information(given: Sequence[Codes], rows: Codes) -> InformationKept:
-    return InformationKept(round(entropy_of(rows), 4), round(entropy_of(numbered(given)), 4), "plug-in")
+def _information(originals: Sequence[Codes], rows: Codes) -> InformationKept:
+    return InformationKept(round(entropy_of(rows), 4), round(entropy_of(numbered(originals)), 4), "plug-in")
 
 
 def _associations(columns: Mapping[str, ReleasedColumn], groups: Mapping[str, ValueGroups]) -> AssociationChange | None:

@@ -70,12 +70,14 @@ class LevelRead:
         return any(start <= value < stop for start, stop in self.runs)
 
 
-def read_levels(told: Sequence[Any], column: ColumnValues, dictionary: Mapping[str, LevelMeaning]) -> list[LevelRead]:
+def read_levels(
+    written: Sequence[Any], column: ColumnValues, dictionary: Mapping[str, LevelMeaning]
+) -> list[LevelRead]:
     """What the levels of a released column say about it; "another value" is one that none of them names."""
-    pieces = {each: _OR.split(each.removeprefix(_ANY_BUT)) for each in told if isinstance(each, str)}
+    pieces = {each: _OR.split(each.removeprefix(_ANY_BUT)) for each in written if isinstance(each, str)}
     wide = {each for each, words in pieces.items() if _OTHER in words and _place(column, each) is None}
     if not wide:
-        return [read_level(each, column, dictionary.get(each)) for each in told]
+        return [read_level(each, column, dictionary.get(each)) for each in written]
     named = [_piece(piece, column) for piece in {piece for words in pieces.values() for piece in words} - {_OTHER}]
     others = replace(_but(_either([each for each in named if each and not each.open]), column), missing=False)
 
@@ -85,10 +87,10 @@ def read_levels(told: Sequence[Any], column: ColumnValues, dictionary: Mapping[s
         whole = _either([others if piece == _OTHER else read_level(piece, column) for piece in pieces[each]])
         return _but(whole, column) if each.startswith(_ANY_BUT) else whole
 
-    return [read(each) for each in told]
+    return [read(each) for each in written]
 
 
-def read_level(told: Any, column: ColumnValues, meaning: LevelMeaning | None = None) -> LevelRead:
+def read_level(written: Any, column: ColumnValues, meaning: LevelMeaning | None = None) -> LevelRead:
     """What a released cell says about a column: by the release's dictionary, or by its words if it is not in there.
 
     Guarantees
@@ -96,18 +98,18 @@ def read_level(told: Any, column: ColumnValues, meaning: LevelMeaning | None = N
     A value of the column is read as itself, and what cannot be read stands for any value. "A to C" between texts is
     read in the order of their characters; only the dictionary can state another order.
     """
-    if not isinstance(told, str):
-        return _number(float(told), column)
+    if not isinstance(written, str):
+        return _number(float(written), column)
     if meaning is not None:
-        return _by_dictionary(meaning, column, missing=_OR.split(told)[-1] in _MISSING)
-    if (place := _place(column, told)) is not None:
+        return _by_dictionary(meaning, column, missing=_OR.split(written)[-1] in _MISSING)
+    if (place := _place(column, written)) is not None:
         at = float(column.values[place]) if column.numeric else math.nan
         return LevelRead(((place, place + 1),), at, at)
-    if told.startswith(_ANY_BUT):
-        return _but(read_level(told.removeprefix(_ANY_BUT), column), column)
-    if column.numeric and (whole := _piece(told, column)) is not None:
+    if written.startswith(_ANY_BUT):
+        return _but(read_level(written.removeprefix(_ANY_BUT), column), column)
+    if column.numeric and (whole := _piece(written, column)) is not None:
         return whole
-    pieces = [_piece(piece, column) for piece in _OR.split(told)]
+    pieces = [_piece(piece, column) for piece in _OR.split(written)]
     return _either([piece for piece in pieces if piece is not None]) if None not in pieces else _anything(column)
 
 

@@ -35,8 +35,8 @@ class ReleasedColumn:
         import pyarrow as pa
 
         words = not original.numeric or pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-        told, codes = distinct_texts(column) if words else distinct_numbers(column)
-        levels = read_levels(told.tolist(), original, dictionary if words else {})
+        written, codes = distinct_texts(column) if words else distinct_numbers(column)
+        levels = read_levels(written.tolist(), original, dictionary if words else {})
         return cls(original, tuple(levels), codes)
 
     def symbols(self, groups: ValueGroups) -> Codes:
@@ -118,9 +118,9 @@ class ReleasedColumn:
         mass = before[stops] - before[starts]
         ends, last = np.cumsum(mass), np.searchsorted(level[order], np.arange(len(self.levels)), side="right") - 1
         total = np.bincount(level[order], mass, len(self.levels))
-        told = self.codes[self.codes >= 0]
-        wanted = ends[last[told]] - total[told] * (1 - rng.random(len(self.codes))[self.codes >= 0])
-        run = np.minimum(np.searchsorted(ends, wanted, side="right"), last[told])
+        written = self.codes[self.codes >= 0]
+        wanted = ends[last[written]] - total[written] * (1 - rng.random(len(self.codes))[self.codes >= 0])
+        run = np.minimum(np.searchsorted(ends, wanted, side="right"), last[written])
         place = np.searchsorted(before, before[starts[run]] + wanted - (ends[run] - mass[run]), side="right") - 1
         out = np.full(len(self.codes), -1)
         out[self.codes >= 0] = np.clip(place, starts[run], stops[run] - 1)

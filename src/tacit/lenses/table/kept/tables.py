@@ -23,7 +23,7 @@ def kept_of_tables(
     released: Sequence[str],
     dictionary: LevelDictionary | None = None,
     use: Sequence[str] | None = None,
-    told: float | None = None,
+    released_entropy: float | None = None,
     whole: float | None = None,
     weight: str | None = None,
     scored: bool = True,
@@ -34,15 +34,15 @@ def kept_of_tables(
     Guarantees
     ----------
     The information kept is that of all rows, counted in the engine, and exact: if nothing was drawn, it is the entropy
-    of the released rows; otherwise it is ``told``, the mutual information of the channel in nats. Everything else is
+    of the released rows; otherwise it is ``released_entropy``, the mutual information of the channel in nats. Everything else is
     measured on the sampled rows, which count equally, whatever ``weight`` says. ``whole`` is the entropy of the
     original's rows, if it is known.
     """
     names = list(dict.fromkeys([*released, *(use or ())]))
     if whole is None:
         # The release of a weighted table has no weights.
-        whole = rows_entropy(original, released, weight=None if told is None else weight)
-    told = rows_entropy(release, released) if told is None else told
+        whole = rows_entropy(original, released, weight=None if released_entropy is None else weight)
+    released_entropy = rows_entropy(release, released) if released_entropy is None else released_entropy
     return kept_of(
         original.sample(names, MOST_ROWS),
         release.sample(list(released), MOST_ROWS),
@@ -50,7 +50,7 @@ def kept_of_tables(
         kinds={column.name: column.kind for column in original.columns},
         dictionary=dictionary,
         use=use,
-        information=InformationKept(round(told, 4), round(whole, 4), "exact"),
+        information=InformationKept(round(released_entropy, 4), round(whole, 4), "exact"),
         scored=scored,
         random_state=random_state,
     )

@@ -144,19 +144,19 @@ def _guessed(
         )
         for kind in zip(*read, strict=True)
     ]
-    guesses = [additive_guesses(learns, counts, seen) for learns, seen in learned]
+    guesses = [additive_guesses(learns, counts, features_of_test) for learns, features_of_test in learned]
     if not steps or len(np.unique(classes[rows])) < 2:
         return guesses
     columns = [each.column for each, _ in read]
-    seen = np.column_stack([features(each.original, each.original.codes[test]) for each in columns])
+    features_of_test = np.column_stack([features(each.original, each.original.codes[test]) for each in columns])
     if rng is None:
         filled = np.column_stack([features(each.original, each.original.codes[rows]) for each in columns])
-        return [*guesses, _boosted(filled, classes[rows], None, seen, size, steps)]
+        return [*guesses, _boosted(filled, classes[rows], None, features_of_test, size, steps)]
     values = [[each.drawn(rng)[rows] for each in columns] for _ in range(_FILLED)]
     filled = np.vstack([np.column_stack([features(*pair) for pair in _pairs(columns, copy)]) for copy in values])
     fits = np.array([_fits(learned[0][0], counts, columns, copy, classes[rows]) for copy in values])
     weight = (fits / fits.sum(axis=0)).ravel()
-    return [*guesses, _boosted(filled, np.tile(classes[rows], _FILLED), weight, seen, size, steps)]
+    return [*guesses, _boosted(filled, np.tile(classes[rows], _FILLED), weight, features_of_test, size, steps)]
 
 
 def _pairs(columns: Sequence[ReleasedColumn], values: Sequence[Codes]) -> list[tuple[ColumnValues, Codes]]:
@@ -191,8 +191,8 @@ def _judged(guesses: Floats, truth: Codes, *, two: bool) -> float:
     return float((guesses.argmax(axis=1) == truth).mean())
 
 
-def _boosted(x: Floats, y: Codes, weight: Floats | None, seen: Floats, size: int, steps: int) -> Floats:
-    """How likely boosted trees find each class in the rows ``seen``; nothing in them is random."""
+def _boosted(x: Floats, y: Codes, weight: Floats | None, features_of_test: Floats, size: int, steps: int) -> Floats:
+    """How likely boosted trees find each class in the rows ``features_of_test``; nothing in them is random."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     # Each step grows a tree for every class: with more than two classes, take fewer steps and smaller trees.
@@ -201,6 +201,6 @@ def _boosted(x: Floats, y: Codes, weight: Floats | None, seen: Floats, size: int
     trees = HistGradientBoostingClassifier(
         **shape, min_samples_leaf=20, l2_regularization=1.0, early_stopping=False, random_state=0
     ).fit(x, y, sample_weight=weight)
-    out = np.zeros((len(seen), size))
-    out[:, trees.classes_] = trees.predict_proba(seen)
+    out = np.zeros((len(features_of_test), size))
+    out[:, trees.classes_] = trees.predict_proba(features_of_test)
     return out

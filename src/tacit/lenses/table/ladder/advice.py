@@ -33,7 +33,7 @@ class Advice:
 
     words: str
     settings: Mapping[str, Any]
-    found: float | None = None
+    alone: float | None = None
     guessed: float | None = None
     kept: float | None = None
 
@@ -41,7 +41,7 @@ class Advice:
 def advised(audit: AuditResult) -> Iterator[Advice]:
     """Everything that the audit advises, in the order in which it is shown."""
     if audit.answer is not None and audit.answer.how is None and audit.learned is None and _learnable(audit):
-        yield Advice("Learn it from the records", {**_said(audit.asked), "estimator": "auto"})
+        yield Advice("Learn it from the records", {**_as_settings(audit.asked), "estimator": "auto"})
     for name in secrets_released(audit):
         yield Advice(f"Leave out {name}", left_out(audit, name))
     for fix in chosen(audit.fixes) if audit.fixes is not None else ():
@@ -49,8 +49,8 @@ def advised(audit: AuditResult) -> Iterator[Advice]:
         yield Advice(words, changed(audit, fix), fix.found, fix.guessed, kept_of_all(audit, fix))
     cure = cure_of(audit)
     if cure is not None and audit.found is not None:
-        found = OF * cure.unique / audit.found.everything.sizes.people
-        yield Advice(f"Make {listed(cure.levels)} coarser", _with_levels(audit, cure.levels), found)
+        alone = OF * cure.unique / audit.found.everything.sizes.people
+        yield Advice(f"Make {listed(cure.levels)} coarser", _with_levels(audit, cure.levels), alone)
 
 
 def _learnable(audit: AuditResult) -> bool:
@@ -100,12 +100,12 @@ def left_out(audit: AuditResult, column: str) -> dict[str, Any]:
         settings[name] = [each for each in settings.get(name) or () if each != column]
     for name in ("levels", "bins"):
         settings[name] = {each: wish for each, wish in (settings.get(name) or {}).items() if each != column}
-    return _said({**settings, "drop": [*(settings.get("drop") or ()), column]})
+    return _as_settings({**settings, "drop": [*(settings.get("drop") or ()), column]})
 
 
 def _with_levels(audit: AuditResult, levels: Mapping[str, Any]) -> dict[str, Any]:
-    return _said({**audit.asked, "levels": {**(audit.asked.get("levels") or {}), **levels}})
+    return _as_settings({**audit.asked, "levels": {**(audit.asked.get("levels") or {}), **levels}})
 
 
-def _said(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _as_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if value not in (None, [], (), {})}

@@ -118,15 +118,17 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
         guess = everything.right(changed, level) - before.right(inside, level if inside else None)
         return OF * alone(numbered(by)) if by else 0.0, OF * max(0.0, guess)
 
-    found, guessed = measured()
-    made = []
+    single, guessed = measured()
+    tried_fixes = []
     for fix in fixes:
         level = None if fix.level is None else exact[name_of[fix.level]]
         if level is not None and not _between(level, exact[fix.column]):
             continue
         kept = 0.0 if fix.level is None else _kept(coarse[fix.column], at_levels.column(name_of[fix.level]))
-        made.append(_effect(fix, kept, *measured(fix.column, level)))
-    return FixEffects(found, guessed, tuple(made), None if rows.num_rows == table.row_count() else rows.num_rows)
+        tried_fixes.append(_effect(fix, kept, *measured(fix.column, level)))
+    return FixEffects(
+        single, guessed, tuple(tried_fixes), None if rows.num_rows == table.row_count() else rows.num_rows
+    )
 
 
 def _kept(column: Codes, level: pa.ChunkedArray) -> float:
@@ -144,8 +146,8 @@ def _between(level: Codes, column: Codes) -> bool:
     return 0 < entropy_of(level) < entropy_of(column) - 1e-9
 
 
-def _effect(fix: Fix, kept: float, found: float, guessed: float) -> FixEffect:
+def _effect(fix: Fix, kept: float, single: float, guessed: float) -> FixEffect:
     if fix.level is None:
-        return FixEffect(fix.column, "drop", None, kept, found, guessed, Setting("drop", fix.column))
+        return FixEffect(fix.column, "drop", None, kept, single, guessed, Setting("drop", fix.column))
     setting = Setting("levels", {fix.column: fix.level.setting})
-    return FixEffect(fix.column, "coarser", fix.level.words, round(kept, 4), found, guessed, setting)
+    return FixEffect(fix.column, "coarser", fix.level.words, round(kept, 4), single, guessed, setting)

@@ -69,11 +69,11 @@ class Guesser:
         groups = Groupings.of([codes + 1 for codes in columns.values()])
         parts = []
         for each in range(min(PARTS, len(secret))):
-            seen = (part != each) & (label < secrets)
-            prior = np.bincount(label[seen], minlength=secrets) / max(int(seen.sum()), 1)
-            dealt = _Part(seen, prior, np.flatnonzero(part == each), np.zeros((0, 0)))
+            train = (part != each) & (label < secrets)
+            prior = np.bincount(label[train], minlength=secrets) / max(int(train.sum()), 1)
+            dealt = _Part(train, prior, np.flatnonzero(part == each), np.zeros((0, 0)))
             logs = np.tile(dealt.log_prior, (len(dealt.test), 1))
-            parts.append(replace(dealt, belief=logs + dealt.told(groups, label)))
+            parts.append(replace(dealt, belief=logs + dealt.scores(groups, label)))
         return cls(columns, label, tuple(parts))
 
     def right(self, changed: Any = None, to: Codes | None = None) -> float:
@@ -85,8 +85,8 @@ class Guesser:
         more = Groupings.of([] if to is None else [to + 1])
         right = np.zeros(3)
         for part in self.parts:
-            shown = _shares(rows, self.label, part.seen, part.prior)
-            belief = part.belief - part.told(less, self.label) + part.told(more, self.label)
+            shown = _shares(rows, self.label, part.train, part.prior)
+            belief = part.belief - part.scores(less, self.label) + part.scores(more, self.label)
             guesses = (np.zeros(len(part.test), np.int64), shown[rows[part.test]].argmax(axis=1), belief.argmax(axis=1))
             right += [int((guess == self.label[part.test]).sum()) for guess in guesses]
         return float(right.max() / len(self.label))
@@ -94,9 +94,9 @@ class Guesser:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Records whose secrets are guessed (``test``) from others (``seen``); ``belief``: what columns say one by one."""
+    """Records whose secrets are guessed (``test``) from others (``train``); ``belief``: what columns say one by one."""
 
-    seen: NDArray[np.bool_]
+    train: NDArray[np.bool_]
     prior: Floats
     test: Codes
     belief: Floats
@@ -105,22 +105,22 @@ class _Part:
     def log_prior(self) -> Floats:
         return np.asarray(np.log(np.maximum(self.prior, 1e-12)))
 
-    def told(self, groups: Groupings, label: Codes) -> Floats:
+    def scores(self, groups: Groupings, label: Codes) -> Floats:
         """What columns, taken one by one (naive Bayes), add to the log of P(secret | record)."""
         secrets = len(self.prior)
         shown = np.zeros((len(label), secrets))
-        shown[self.seen, label[self.seen]] = 1.0
-        told = np.zeros((len(self.test), secrets))
+        shown[self.train, label[self.train]] = 1.0
+        scores = np.zeros((len(self.test), secrets))
         for block, _ in groups.blocks:
             shares = _drawn(np.asarray(block.T @ shown), self.prior)
-            told += block[self.test] @ (np.log(np.maximum(shares, 1e-12)) - self.log_prior)
-        return told
+            scores += block[self.test] @ (np.log(np.maximum(shares, 1e-12)) - self.log_prior)
+        return scores
 
 
-def _shares(values: Codes, label: Codes, seen: NDArray[np.bool_], prior: Floats) -> Floats:
-    """P(secret | value) of every value (values x secrets), from the records in ``seen``."""
+def _shares(values: Codes, label: Codes, train: NDArray[np.bool_], prior: Floats) -> Floats:
+    """P(secret | value) of every value (values x secrets), from the records in ``train``."""
     size, secrets = int(values.max(initial=0)) + 1, len(prior)
-    counts = np.bincount(values[seen] * secrets + label[seen], minlength=size * secrets).reshape(size, secrets)
+    counts = np.bincount(values[train] * secrets + label[train], minlength=size * secrets).reshape(size, secrets)
     return _drawn(counts, prior)
 
 

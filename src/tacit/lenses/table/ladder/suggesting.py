@@ -41,38 +41,38 @@ def tried(
         )
         return ladder(question, epsilons=(), max_loss=max_loss, progress=progress), advice
     try:
-        found = ladder(question, max_loss=max_loss, progress=progress)
+        rungs = ladder(question, max_loss=max_loss, progress=progress)
     except DataError as error:
         words = "No release can be made from this table: {reason}."
         advice = Suggestion(max_loss, None, None, sentence(words, reason=error.args[0]))
         return ladder(question, epsilons=(), max_loss=max_loss), advice
-    return found, suggestion(found, question)
+    return rungs, suggestion(rungs, question)
 
 
-def suggestion(found: Ladder, question: Question) -> Suggestion:
+def suggestion(rungs: Ladder, question: Question) -> Suggestion:
     """What to choose, in a sentence and as the command that makes the release."""
-    rung = found.suggested
+    rung = rungs.suggested
     if rung is None:
         words = "No release was tried: all {looked:,} records examined have the same secret."
-        if found.rungs:
+        if rungs.rungs:
             words = "No release says anything about the columns, at any epsilon tried: no cut of a column is within it."
-        return Suggestion(found.max_loss, None, None, sentence(words, looked=found.sampled or found.records))
+        return Suggestion(rungs.max_loss, None, None, sentence(words, looked=rungs.sampled or rungs.records))
     command = sentence("{}", protect_command(question, rung.epsilon))
-    parts = {"epsilon": Setting("epsilon", rung.epsilon), "kept": rung.kept, "most": 1 - found.max_loss}
-    if rung.kept >= 1 - found.max_loss:
+    parts = {"epsilon": Setting("epsilon", rung.epsilon), "kept": rung.kept, "most": 1 - rungs.max_loss}
+    if rung.kept >= 1 - rungs.max_loss:
         words = (
             "With {epsilon} a reader keeps {kept:.1%} of a column on average. No stricter one tried keeps {most:.0%}."
         )
-        return Suggestion(found.max_loss, rung.epsilon, rung.kept, sentence(words, **parts), command)
-    best = max(found.rungs, key=lambda each: each.kept)
+        return Suggestion(rungs.max_loss, rung.epsilon, rung.kept, sentence(words, **parts), command)
+    best = max(rungs.rungs, key=lambda each: each.kept)
     words = "No epsilon tried keeps {most:.0%} of a column on average: {loosest} keeps {best:.1%}"
     words += "." if best is rung else ", {epsilon} {kept:.1%}."
-    if best.kept < LITTLE and len(found.columns) > 1:
+    if best.kept < LITTLE and len(rungs.columns) > 1:
         named = len(question.secret or ()) == 1 and not question.secret_values
         words += " Fewer columns ({drop})" + (" or secret values ({values})" if named else "") + " usually keep more."
     parts |= {"loosest": Setting("epsilon", best.epsilon), "best": best.kept, "drop": Setting("drop")}
     parts["values"] = Setting("secret", {next(iter(question.secret or ("",))): ("VALUE",)})
-    return Suggestion(found.max_loss, None, None, sentence(words, **parts), command)
+    return Suggestion(rungs.max_loss, None, None, sentence(words, **parts), command)
 
 
 def protect_command(question: Question, epsilon: float) -> Command:

@@ -31,10 +31,12 @@ def with_learned(
     result: AuditResult, learned: Learned, *, epsilons: Sequence[float], model_path: AnyPath | None = None
 ) -> AuditResult:
     """An audit by counting together with what was learned; the answer is then the learned one."""
-    found = findings_of(learned, epsilons=epsilons, beside=result.risk_histogram)
-    found = replace(found, model_path=None if model_path is None else str(model_path))
+    learned_findings = findings_of(learned, epsilons=epsilons, beside=result.risk_histogram)
+    learned_findings = replace(learned_findings, model_path=None if model_path is None else str(model_path))
     secret = ", ".join(learned.counted.question.secret)
-    return replace(result, verdict=found.verdict, headline=headline(found, secret), learned=found)
+    return replace(
+        result, verdict=learned_findings.verdict, headline=headline(learned_findings, secret), learned=learned_findings
+    )
 
 
 def findings_of(learned: Learned, *, epsilons: Sequence[float], beside: RiskHistogram | None = None) -> LearnedFindings:
@@ -62,33 +64,38 @@ def findings_of(learned: Learned, *, epsilons: Sequence[float], beside: RiskHist
         riskiest=riskiest(learned, n=RISKIEST),
         notes=learned.notes,
         unvouched=learned.unvouched,
-        cut=tuple(made.column for made in question.cuts if made.column in question.released),
+        cut=tuple(cut.column for cut in question.cuts if cut.column in question.released),
     )
 
 
-def headline(found: LearnedFindings, secret: str) -> str:
+def headline(learned_findings: LearnedFindings, secret: str) -> str:
     """The answer in one sentence, which says that it is an estimate."""
-    whole = found.prior_log_loss
+    whole = learned_findings.prior_log_loss
     share, low, high, chance = (
         max(nats, 0.0) / whole if whole > 0 else 0.0
-        for nats in (found.information.value, found.information.low, found.information.high, found.null_high)
+        for nats in (
+            learned_findings.information.value,
+            learned_findings.information.low,
+            learned_findings.information.high,
+            learned_findings.null_high,
+        )
     )
-    by = f"estimate by {found.estimator}"
-    columns = f"The released columns, {'with the cuts you asked for' if found.cut else 'uncut'},"
-    if found.verdict == "leak" and share == 0:
-        return f"{columns} are tied to {secret} ({by}; p {found.p_value:.2g}), but too weakly to predict it."
-    if found.verdict == "leak":
+    by = f"estimate by {learned_findings.estimator}"
+    columns = f"The released columns, {'with the cuts you asked for' if learned_findings.cut else 'uncut'},"
+    if learned_findings.verdict == "leak" and share == 0:
+        return f"{columns} are tied to {secret} ({by}; p {learned_findings.p_value:.2g}), but too weakly to predict it."
+    if learned_findings.verdict == "leak":
         return (
             f"{columns} give away about {share:.1%} of the uncertainty about {secret} ({by}; 95% interval {low:.1%} to "
             f"{high:.1%}); shuffled secrets show {_up_to(chance)}."
         )
-    if found.verdict == "no leak detected":
+    if learned_findings.verdict == "no leak detected":
         return (
             f"No leak about {secret} detected ({by}), which does not prove that there is none: t{columns[1:]} show "
             f"{share:.1%} of its uncertainty, and shuffled secrets show {_up_to(chance)}."
         )
     why = "there are too few records to learn from. Collect more"
-    if found.unvouched:
+    if learned_findings.unvouched:
         why = sentence(
             "a model finds what it has learned in its own records. If none of these was used to train it, say so "
             "({fresh})",

@@ -206,7 +206,7 @@ def _evidence(model: Any, record_lifts: Matrix, secrets: NDArray[Any], *, learne
     if learned_here:
         return evidence_of(model, secrets, random_state=random_state)
     # A saved model has no folds: what it says about these records stands in for them, as a single fold.
-    seen = SimpleNamespace(
+    sampled = SimpleNamespace(
         out_of_fold_log_lift_=record_lifts,
         fold_=np.zeros(len(record_lifts), dtype=np.int64),
         secrets_=model.secrets_,
@@ -214,7 +214,7 @@ def _evidence(model: Any, record_lifts: Matrix, secrets: NDArray[Any], *, learne
     )
     # A model of counts gives minus infinity to values it has never seen; results that are not numbers count as unknown.
     with np.errstate(all="ignore"):
-        return evidence_of(seen, secrets, random_state=random_state)
+        return evidence_of(sampled, secrets, random_state=random_state)
 
 
 def scored(counted: Counted, model: Any) -> ValueScores:

@@ -36,18 +36,18 @@ class QuickEvidence:
     records: int
 
 
-def is_affordable(found: Counted) -> bool:
+def is_affordable(table: Counted) -> bool:
     """Whether learning is cheap enough to do unasked: not with weights, too many secrets, or two that read alike."""
-    apart = len(set(found.labels)) == len(found.labels)
-    return found.question.weight is None and apart and _most(found) >= FEWEST <= found.n_records
+    apart = len(set(table.labels)) == len(table.labels)
+    return table.question.weight is None and apart and _most(table) >= FEWEST <= table.n_records
 
 
-def is_wide(found: Counted) -> bool:
+def is_wide(table: Counted) -> bool:
     """Whether there are so many columns that only the linear model is learned."""
-    return len(found.symbols.columns) > FEW_COLUMNS
+    return len(table.symbols.columns) > FEW_COLUMNS
 
 
-def learned_quickly(found: Counted, *, random_state: int = 0, progress: Progress = silent) -> QuickEvidence | None:
+def learned_quickly(table: Counted, *, random_state: int = 0, progress: Progress = silent) -> QuickEvidence | None:
     """Fit the estimator to a sample of the records of a counted table, and test it on held-out records.
 
     None if all records drawn have the same secret.
@@ -59,17 +59,17 @@ def learned_quickly(found: Counted, *, random_state: int = 0, progress: Progress
     from tacit.learn import AutoLogLift, evidence_of
 
     progress("learning, where counting cannot tell", None)
-    secret, value = records_of(found.table, np.random.default_rng(random_state), most=_most(found))
-    labels = np.array(labels_of(found))[secret]
+    secret, value = records_of(table.table, np.random.default_rng(random_state), most=_most(table))
+    labels = np.array(labels_of(table))[secret]
     if len(set(labels)) < 2:
         return None
-    cells = cells_of(found.symbols, found.question.table.columns, names=found.symbols.columns)
+    cells = cells_of(table.symbols, table.question.table.columns, names=table.symbols.columns)
     # ``doubt=False``: intervals of single records would take a second round of learning, and are not needed here.
-    learners = LEARNERS[:1] if is_wide(found) else LEARNERS
+    learners = LEARNERS[:1] if is_wide(table) else LEARNERS
     model = AutoLogLift(learners=learners, folds=FOLDS, doubt=False, random_state=random_state, progress=progress)
-    model.fit(cells.at(found.symbols.codes[value]), labels)
+    model.fit(cells.at(table.symbols.codes[value]), labels)
     return QuickEvidence(evidence_of(model, labels, random_state=random_state), len(value))
 
 
-def _most(found: Counted) -> int:
-    return min(AFFORDABLE // found.joint.shape[0], max(FEWEST, AFFORDABLE_VALUES // len(found.symbols.columns)))
+def _most(table: Counted) -> int:
+    return min(AFFORDABLE // table.joint.shape[0], max(FEWEST, AFFORDABLE_VALUES // len(table.symbols.columns)))

@@ -58,15 +58,15 @@ def by_counting(measures: Sequence[MeasureFinding]) -> FirstAnswer:
 
 
 def first_answer(
-    found: Counted, measures: Sequence[MeasureFinding], *, random_state: int, progress: Progress
+    table: Counted, measures: Sequence[MeasureFinding], *, random_state: int, progress: Progress
 ) -> FirstAnswer:
     """Counted, or learned if counting is swamped and learning is affordable."""
     answer = by_counting(measures)
-    if answer.how is not None or not is_affordable(found):
+    if answer.how is not None or not is_affordable(table):
         return answer
-    whole = counted(found.question.uncut(), progress=progress) if found.question.automatic else found
+    whole = counted(table.question.uncut(), progress=progress) if table.question.automatic else table
     quick = learned_quickly(whole, random_state=random_state, progress=progress)
-    return answer if quick is None else _by_learning(answer, quick, entropy(found.joint.prior))
+    return answer if quick is None else _by_learning(answer, quick, entropy(table.joint.prior))
 
 
 def _by_learning(answer: FirstAnswer, quick: QuickEvidence, whole: float) -> FirstAnswer:
@@ -115,15 +115,15 @@ def as_asked(answer: FirstAnswer, learned: LearnedFindings) -> FirstAnswer:
     return replace(answer, estimator=learned.estimator, records=learned.trained_on)
 
 
-def headline(answer: FirstAnswer, found: Counted) -> Sentence:
+def headline(answer: FirstAnswer, table: Counted) -> Sentence:
     """The answer in a sentence; if there is none, what would give one."""
-    parts = {"secret": ", ".join(found.question.secret), "share": share(answer.share)}
+    parts = {"secret": ", ".join(table.question.secret), "share": share(answer.share)}
     if answer.how is None:
         words = "Cannot tell by counting whether {secret} leaks. {would}"
         if answer.verdict == "leak":
             words = "The released columns reveal more about {secret} than chance; counting cannot tell how much. "
             words += "{would}"
-        return sentence(words, would=_would_tell(found), **parts)
+        return sentence(words, would=_would_tell(table), **parts)
     if answer.verdict != "leak":
         words = "No leak about {secret} detected: the released columns show no more about it than chance does."
         if answer.how == "learned":
@@ -138,7 +138,7 @@ def headline(answer: FirstAnswer, found: Counted) -> Sentence:
     return sentence(words, **parts)
 
 
-def basis(answer: FirstAnswer, found: Counted) -> str:
+def basis(answer: FirstAnswer, table: Counted) -> str:
     """What the answer rests on: what was counted next to what chance shows, and what was learned."""
     counted, chance = share(answer.counted), share(answer.chance)
     if answer.how == "counted":
@@ -146,20 +146,20 @@ def basis(answer: FirstAnswer, found: Counted) -> str:
     by_counting = f"it shows {counted}, shuffled secrets up to {chance}."
     if answer.how is None:
         return f"Chance swamps the counts: {by_counting}"
-    part = "" if answer.records == found.n_records else f"{count(answer.records)} of "
-    learned = f"Quick estimate ('{answer.estimator}', learned) from {part}{count(found.n_records)} records"
-    alone = f" {LINEAR_ALONE}" if is_wide(found) else ""
+    part = "" if answer.records == table.n_records else f"{count(answer.records)} of "
+    learned = f"Quick estimate ('{answer.estimator}', learned) from {part}{count(table.n_records)} records"
+    alone = f" {LINEAR_ALONE}" if is_wide(table) else ""
     interval = f"95% interval {share(answer.low)} to {share(answer.high)}"
     return f"{learned}; {interval}.{alone} Counting cannot tell: {by_counting}"
 
 
-def _would_tell(found: Counted) -> Sentence:
+def _would_tell(table: Counted) -> Sentence:
     """What would tell: an estimator, if there are records to learn from; else more records, or coarser columns."""
-    question = found.question
-    coarser = {"drop": Setting("drop"), "levels": Setting("levels"), "records": count(found.n_records)}
+    question = table.question
+    coarser = {"drop": Setting("drop"), "levels": Setting("levels"), "records": count(table.n_records)}
     if question.weight is not None:
         return sentence("Fewer or coarser columns would tell ({drop}, {levels}).", **coarser)
-    if found.n_records < FEWEST:
+    if table.n_records < FEWEST:
         words = "{records} records are too few to learn from: more would tell, or fewer and coarser columns ({drop}, "
         return sentence(words + "{levels}).", **coarser)
     return sentence("This would tell, but takes longer: {again}", again=audit_again(question, estimator=ESTIMATOR))

@@ -71,7 +71,7 @@ def standing(question: TableQuestion, released: Counts) -> dict[str, Fitting]:
     If a row is missing in every released column, rows were suppressed, and missing may be anything.
     """
     blank = bool(Symbols(released.columns, released.levels, released.codes).all_missing.any())
-    bins = {made.column: in_bins(made, blank=blank) for made in question.cuts}
+    bins = {cut.column: in_bins(cut, blank=blank) for cut in question.cuts}
     return {name: bins.get(name, Spelled(blank=blank)) for name in question.released}
 
 
@@ -79,23 +79,23 @@ def standing(question: TableQuestion, released: Counts) -> dict[str, Fitting]:
 class _File:
     """A file as the adversary has it: its different rows, which of them is true of whom, and what its levels stand for.
 
-    ``told`` are the sampled records as this file would write them if it told the truth.
+    ``read_rows`` are the sampled records as this file would write them if it told the truth.
     """
 
     counts: Counts
     own: Codes
     fittings: Mapping[str, Fitting]
     columns: Mapping[str, LearnedColumn]
-    told: RowsRead
+    read_rows: RowsRead
 
     @classmethod
     def of(cls, counts: Counts, fittings: Mapping[str, Fitting], look: LookedAt, truth: Table) -> _File:
         """From the different rows of a file; ``truth`` is the original as this file would write it."""
-        told = RowsRead.of(truth.sample(counts.columns, LOOKED_AT))
-        different, which = in_order(told.beside(counts.columns)[look.looked_for])
-        seen = Symbols(counts.columns, tuple(told.levels[name] for name in counts.columns), different)
-        own = seen.positions_in(Symbols(counts.columns, counts.levels, counts.codes))[which]
-        return cls(counts, own, fittings, told.learned(truth), told)
+        read_rows = RowsRead.of(truth.sample(counts.columns, LOOKED_AT))
+        different, which = in_order(read_rows.beside(counts.columns)[look.looked_for])
+        symbols = Symbols(counts.columns, tuple(read_rows.levels[name] for name in counts.columns), different)
+        own = symbols.positions_in(Symbols(counts.columns, counts.levels, counts.codes))[which]
+        return cls(counts, own, fittings, read_rows.learned(truth), read_rows)
 
     def levels(self, name: str) -> tuple[tuple[Any, ...], Codes]:
         """The levels of a column, and the level of each row."""
@@ -115,11 +115,11 @@ class _File:
             people.append(which.reshape(-1))
             released.append(kinds[rows])
             fits.append(fit)
-        asked = [AskedOfPeople(belief, *self._sayings(list(guesses), look))]
+        questions = [AskedOfPeople(belief, *self._sayings(list(guesses), look))]
         for name, guess in guesses.items():
             levels, rows = self.levels(name)
             kinds, fit = self.fittings[name].matching(levels, look.true.levels[name] if guess.few else ())
-            asked.append(AskedOfPeople(guess.believed, kinds[rows], fit.astype(np.float64)))
+            questions.append(AskedOfPeople(guess.believed, kinds[rows], fit.astype(np.float64)))
         return linkage(
             _stacked(people, len(look.looked_for)),
             _stacked(released, len(self.counts.records)),
@@ -127,32 +127,32 @@ class _File:
             records=self.counts.records,
             own=self.own,
             others=_stacked([self.levels(name)[1] for name in guesses], len(self.counts.records)),
-            asked=asked,
+            questions=questions,
         )
 
     def _sayings(self, others: Sequence[str], look: LookedAt) -> tuple[Codes, Matrix]:
         """What each row says about the secret in the columns that are not known: a row of the lifts, and the lifts."""
         if not others:
             return np.zeros(len(self.counts.records), np.int64), np.ones((1, len(look.prior)))
-        said, learned = [], []
+        sayings, learned = [], []
         for name in others:
             levels, rows = self.levels(name)
-            said.append(self.columns[name].codes(levels)[rows])
-            learned.append(self.columns[name].codes(self.told.levels[name])[self.told.codes[name]])
-        asked, which = in_order(np.column_stack(said) + 1)
-        lifts = lifts_of(asked - 1, np.column_stack(learned)[look.others], look.secret[look.others], look.prior)
+            sayings.append(self.columns[name].codes(levels)[rows])
+            learned.append(self.columns[name].codes(self.read_rows.levels[name])[self.read_rows.codes[name]])
+        questions, which = in_order(np.column_stack(sayings) + 1)
+        lifts = lifts_of(questions - 1, np.column_stack(learned)[look.others], look.secret[look.others], look.prior)
         return which, lifts
 
-    def read(self, found: LinkedPeople, at: int, name: str, guess: _Guess, look: LookedAt) -> tuple[Mask, Mask]:
+    def read(self, linked_people: LinkedPeople, at: int, name: str, guess: _Guess, look: LookedAt) -> tuple[Mask, Mask]:
         """For whom a column was read as exactly its true value, and for whom all candidates have a single value."""
         values, shares = look.true.levels[name], look.true.records(name).astype(np.float64)
         meanings, alone = self.fittings[name].meanings(self.levels(name)[0], values, shares)
-        level = found.read[:, at]
+        level = linked_people.read[:, at]
         value = np.where((level >= 0) & (meanings[level] >= 0), meanings[level], guess.value)
         if guess.few:
-            value = found.guess(at + 1)
+            value = linked_people.guess(at + 1)
         right = np.asarray(value == look.true.codes[name][look.looked_for])
-        return right, np.asarray((level >= 0) & found.agreed[:, at] & alone[level])
+        return right, np.asarray((level >= 0) & linked_people.agreed[:, at] & alone[level])
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,13 +219,13 @@ def _finding(
     )
 
 
-def _score(found: LinkedPeople, secret: Codes) -> LinkageScore:
+def _score(linked_people: LinkedPeople, secret: Codes) -> LinkageScore:
     return LinkageScore(
-        found=float(found.found.mean()),
-        found_right=_share(found.right, found.found),
-        candidates=float(found.candidates.mean()),
-        nobody=float((found.candidates == 0).mean()),
-        secret_right=float((found.guess() == secret).mean()),
+        found=float(linked_people.found.mean()),
+        found_right=_share(linked_people.right, linked_people.found),
+        candidates=float(linked_people.candidates.mean()),
+        nobody=float((linked_people.candidates == 0).mean()),
+        secret_right=float((linked_people.guess() == secret).mean()),
     )
 
 

@@ -107,10 +107,10 @@ def with_levels(table: Table, levels: Sequence[CoarserLevel], names: Sequence[st
         return table
     plain = [f"c{at}" for at in range(len(table.names))]
     place = dict(zip(table.names, plain, strict=True))
-    made = [_expression(place[level.column], table[level.column], level) for level in levels]
+    expressions = [_expression(place[level.column], table[level.column], level) for level in levels]
     further = [f"l{at}" for at in range(len(levels))]
     rows = table.picked(table.names, plain)
-    rows = rows.with_columns(*(each.alias(name) for each, name in zip(made, further, strict=True)))
+    rows = rows.with_columns(*(each.alias(name) for each, name in zip(expressions, further, strict=True)))
     columns = [Column(name, "text", "String") for name in names]
     renamed = table.engine.renamed(rows, [*plain, *further, ROW], [*table.names, *names, ROW])
     return table.changed(renamed, [*table.columns, *columns], same=table.names)

@@ -65,9 +65,9 @@ class Spelled(Fitting):
         return np.array([best.get(text, -1) for text in texts], dtype=np.int64), np.array(alone, dtype=bool)
 
 
-def in_bins(made: Cut, *, blank: bool = False) -> Spelled:
+def in_bins(cut: Cut, *, blank: bool = False) -> Spelled:
     """A level fits the numbers that fall into its bin."""
-    labels, edges = made.labels, np.array(made.edges)
+    labels, edges = cut.labels, np.array(cut.edges)
 
     def label(value: Any) -> str | None:
         number = np.nan if value is None or value == "" else float(value)

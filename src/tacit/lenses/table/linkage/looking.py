@@ -79,19 +79,19 @@ class LookedAt:
         """P(s) among all sampled records."""
         return np.asarray(np.bincount(self.secret) / len(self.secret))
 
-    def said(self, names: Sequence[str]) -> Codes:
+    def sayings(self, names: Sequence[str]) -> Codes:
         """The values of every record in some columns, coded for learning."""
         codes = [self.columns[name].codes(self.true.levels[name])[self.true.codes[name]] for name in names]
         return np.column_stack(codes)
 
     def believed(self, names: Sequence[str], of: Codes, prior: Vector) -> Matrix:
         """P(of | values in some columns) for everybody who is looked for, learned from the others."""
-        said = self.said(names)
-        return lifts_of(said[self.looked_for], said[self.others], of[self.others], prior) * prior
+        sayings = self.sayings(names)
+        return lifts_of(sayings[self.looked_for], sayings[self.others], of[self.others], prior) * prior
 
     def information(self, name: str) -> float:
         """Mutual information of a column and the secret, less its bias by chance (Miller and Madow)."""
-        values, column = np.unique(self.said([name]), return_inverse=True)
+        values, column = np.unique(self.sayings([name]), return_inverse=True)
         n, shape = len(self.secret), (len(values), len(self.prior))
         cells = np.bincount(column.reshape(-1) * shape[1] + self.secret, minlength=shape[0] * shape[1]) / n
         joint = cells.reshape(shape)

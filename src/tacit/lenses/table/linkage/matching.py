@@ -29,7 +29,7 @@ class AskedOfPeople:
     """
 
     belief: Matrix
-    said: Codes
+    saying: Codes
     lifts: Matrix
 
 
@@ -62,9 +62,9 @@ class LinkedPeople:
         """Who has a single row that fits."""
         return np.asarray(self.candidates == 1)
 
-    def guess(self, asked: int = 0) -> Codes:
+    def guess(self, question: int = 0) -> Codes:
         """The answer that is believed most; the first question is about the secret."""
-        return np.asarray(self.posteriors[asked].argmax(axis=1), dtype=np.int64)
+        return np.asarray(self.posteriors[question].argmax(axis=1), dtype=np.int64)
 
 
 def linkage(
@@ -75,7 +75,7 @@ def linkage(
     records: Codes,
     own: Codes,
     others: Codes,
-    asked: Sequence[AskedOfPeople],
+    questions: Sequence[AskedOfPeople],
 ) -> LinkedPeople:
     """Link every person to the rows of a file that fit, and read those.
 
@@ -93,7 +93,7 @@ def linkage(
         The row that is true of each person in every column, -1 if the file has none.
     others : int array of shape (rows, other columns)
         The released level of each row in the columns that are not known.
-    asked : sequence of AskedOfPeople
+    questions : sequence of AskedOfPeople
         What is to be guessed, the secret first.
 
     Guarantees
@@ -111,15 +111,15 @@ def linkage(
     likely = records / np.maximum(crowd, 1)
     candidates, right = np.zeros(n, np.int64), np.zeros(n, dtype=bool)
     read, agreed = np.full((n, columns), -1, np.int64), np.zeros((n, columns), dtype=bool)
-    posteriors = tuple(np.array(each.belief, dtype=np.float64) for each in asked)
+    posteriors = tuple(np.array(each.belief, dtype=np.float64) for each in questions)
     # People whom a single row fits, which may stand for several records, are read all at once.
     lengths = np.diff(ends, prepend=0)[which]
     single = np.flatnonzero(lengths == 1)
     row = rows[ends[which[single]] - 1]
     candidates[single], right[single] = records[row], (records[row] == 1) & (own[single] == row)
     read[single], agreed[single] = others[row], True
-    for each, posterior in zip(asked, posteriors, strict=True):
-        posterior[single] = _scaled(each.belief[single] * each.lifts[each.said[row]], each.belief[single])
+    for each, posterior in zip(questions, posteriors, strict=True):
+        posterior[single] = _scaled(each.belief[single] * each.lifts[each.saying[row]], each.belief[single])
     for alike in _alike(which, np.flatnonzero(lengths > 1)):
         end = ends[which[alike[0]]]
         fitting = rows[end - lengths[alike[0]] : end]
@@ -129,8 +129,8 @@ def linkage(
             levels, at = np.unique(others[fitting, column], return_inverse=True)
             read[alike, column] = levels[np.bincount(at.reshape(-1), weights=weight).argmax()]
             agreed[alike, column] = len(levels) == 1
-        for each, posterior in zip(asked, posteriors, strict=True):
-            posterior[alike] = _posterior(each.belief[alike], each.said[fitting], weight, each.lifts)
+        for each, posterior in zip(questions, posteriors, strict=True):
+            posterior[alike] = _posterior(each.belief[alike], each.saying[fitting], weight, each.lifts)
     return LinkedPeople(candidates, right, read, agreed, posteriors)
 
 
@@ -179,8 +179,8 @@ def _pairs(
     return person, rows
 
 
-def _posterior(belief: Matrix, said: Codes, weight: Vector, lifts: Matrix) -> Matrix:
-    sayings, where = np.unique(said, return_inverse=True)
+def _posterior(belief: Matrix, saying: Codes, weight: Vector, lifts: Matrix) -> Matrix:
+    sayings, where = np.unique(saying, return_inverse=True)
     weights = np.bincount(where.reshape(-1), weights=weight)
     spoken = lifts[sayings]
     scale = belief @ spoken.T

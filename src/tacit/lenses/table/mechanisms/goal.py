@@ -37,11 +37,11 @@ class ReleaseGoal:
                 "one of the two"
             )
             raise ArgumentError(sentence(words, replacement=Setting("replacement"), mechanism=self.mechanism))
-        for name, given in (("delta", self.bounds.delta > 0), ("confidence", self.confidence is not None)):
-            if given and mixes and self.mechanism != "cells":
+        for name, wanted in (("delta", self.bounds.delta > 0), ("confidence", self.confidence is not None)):
+            if wanted and mixes and self.mechanism != "cells":
                 words = "{name} takes one merged set: leave it out, or {mechanism}"
                 raise ArgumentError(sentence(words, name=Setting(name), mechanism=mechanism))
-            if given and self.also and self.mechanism != "cells":
+            if wanted and self.also and self.mechanism != "cells":
                 words = "{name} takes one secret: leave it out, or {also}"
                 raise ArgumentError(sentence(words, name=Setting(name), also=Setting("also")))
         if self.bounds.thresholds is not None and self.mechanism != "cells":

@@ -30,18 +30,18 @@ def plan_by_rules(counted: Counted, rules: ReleaseRules) -> Plan:
 
 def _by_rules(counted: Counted, rules: ReleaseRules, sides: tuple[float, float]) -> Plan:
     claims, treatment = claims_of(counted, sides, rules.also), rules.treatment
-    made, besides = (
+    channel, besides = (
         _merged_besides(counted, rules, treatment, claims)
         if isinstance(treatment, Merging)
         else _mixed_besides(counted, rules, treatment, claims)
     )
     made_by = {
-        "name": "watchdog" if isinstance(made, Merging) else "optimal",
+        "name": "watchdog" if isinstance(channel, Merging) else "optimal",
         "replacement": BY_RULES,
         "method": "rules of an earlier release",
         "values_merged_besides": besides,
     }
-    return applied(counted, replace(rules, treatment=made), made_by)
+    return applied(counted, replace(rules, treatment=channel), made_by)
 
 
 def _merged_besides(

@@ -41,10 +41,10 @@ def relaxed_set(counted: Counted, goal: ReleaseGoal) -> Candidate:
     if bounds.delta_kind == "egamma":
         chosen = egamma_partition(counted.joint, bounds.epsilon, bounds.delta)
     else:
-        made = watchdog(
+        watched = watchdog(
             counted.joint, bounds.epsilon, delta=bounds.delta, epsilon_max=bounds.epsilon_max, method="auto"
         )
-        chosen = made.partition
+        chosen = watched.partition
     return merging(counted, goal, np.array(chosen.merged), chosen.method)
 
 

@@ -40,13 +40,13 @@ class ReadColumn:
     numbers: Floats | None = None
 
     @classmethod
-    def of(cls, scale: AnyScale, meant: Mapping[str | float | None, Mask], told: pa.ChunkedArray) -> ReadColumn:
+    def of(cls, scale: AnyScale, meant: Mapping[str | float | None, Mask], written: pa.ChunkedArray) -> ReadColumn:
         """An Arrow column of a release, by what its code says about the levels."""
-        encoded = told.combine_chunks().dictionary_encode()
+        encoded = written.combine_chunks().dictionary_encode()
         numeric = not any(isinstance(level, str) for level in meant)
         place = {level: at for at, level in enumerate(meant)}
-        seen = [place.get(_as_told(value, numeric=numeric), -1) for value in [*encoded.dictionary.to_pylist(), None]]
-        level = np.array(seen)[np.asarray(encoded.indices.fill_null(len(seen) - 1), dtype=np.int64)]
+        places = [place.get(_as_told(value, numeric=numeric), -1) for value in [*encoded.dictionary.to_pylist(), None]]
+        level = np.array(places)[np.asarray(encoded.indices.fill_null(len(places) - 1), dtype=np.int64)]
         if (level < 0).any():
             raise SourceError(f"column '{scale.column}' of the release has a value that its levels.json does not list")
         numbers = np.array([np.nan if each is None else each for each in meant], dtype=np.float64) if numeric else None

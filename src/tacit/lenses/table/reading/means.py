@@ -58,14 +58,14 @@ def group_means(numbers: ReadColumn, ranges: AtomRanges, groups: ReadColumn) -> 
         others += [_means(_joint(groups, numbers, pairs, flat)[:, :here], ranges.middles(flat[:here]))]
         supported = np.max(np.abs(np.array(others) - means), axis=0) <= _allowed(numbers, ranges, means)
     n, surely = len(groups.level), groups.surely
-    told = _divided(surely, np.maximum(shares * n, surely))
-    said = (told >= SAID) & (shares > 0)
+    share_told = _divided(surely, np.maximum(shares * n, surely))
+    enough = (share_told >= SAID) & (shares > 0)
     return tuple(
         GroupMean(
             name,
-            round(float(shares[at] * n), 1) if said[at] else None,
-            round(float(told[at]), 4),
-            float(means[at]) if said[at] and supported[at] else None,
+            round(float(shares[at] * n), 1) if enough[at] else None,
+            round(float(share_told[at]), 4),
+            float(means[at]) if enough[at] and supported[at] else None,
             *ends,
         )
         for at, (name, ends) in enumerate(zip(groups.names, _ends(groups, numbers, ranges), strict=True))
@@ -132,11 +132,11 @@ def _ends(groups: ReadColumn, numbers: ReadColumn, ranges: AtomRanges) -> list[t
     parts = numbers.parts[:, :here]
     low = np.where(parts, np.maximum(ranges.low, ranges.least), np.inf).min(axis=1)[numbers.level]
     high = np.where(parts, np.minimum(ranges.high, ranges.most), -np.inf).max(axis=1)[numbers.level]
-    told = np.any(parts, axis=1)[numbers.level]
-    present = told & ~np.any(numbers.parts[:, here:], axis=1)[numbers.level]
+    is_told = np.any(parts, axis=1)[numbers.level]
+    present = is_told & ~np.any(numbers.parts[:, here:], axis=1)[numbers.level]
     out = []
     for at in range(groups.scale.size):
-        maybe = groups.parts[groups.level, at] & told
+        maybe = groups.parts[groups.level, at] & is_told
         surely = maybe & present & (groups.parts.sum(axis=1) == 1)[groups.level]
         maybe &= ~surely
         out.append((smallest_mean(low[surely], low[maybe]), -smallest_mean(-high[surely], -high[maybe])))

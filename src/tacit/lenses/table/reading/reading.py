@@ -159,7 +159,7 @@ class CellReading:
             raise ArgumentError(f"{words}one that keeps it, or predict another: {self!r}")
         rng, n = np.random.default_rng(random_state), self.data.num_rows
         fits = None if use is None else first_fit(self.columns, use, self._column(use), self.cell, rng)
-        made, weights = [], []
+        estimates, weights = [], []
         for _ in range(times):
             atoms = {name: column.drawn(rng) for name, column in self.columns.items()}
             if fits is not None and use is not None:
@@ -168,9 +168,9 @@ class CellReading:
                 weights.append(fits.weight(atoms))
             drawn = {name: self.columns[name].filled_in(atoms[name], rng) for name in self.columns}
             names = self.data.column_names
-            made.append(pa.table({name: drawn.get(name, self.data.column(name)) for name in names}))
+            estimates.append(pa.table({name: drawn.get(name, self.data.column(name)) for name in names}))
         weight = np.array(weights) if weights else np.ones((times, n))
-        filled = pa.concat_tables(made, promote_options="permissive")
+        filled = pa.concat_tables(estimates, promote_options="permissive")
         return FilledRows(self.framed(filled), (weight / weight.sum(axis=0)).ravel(), np.tile(np.arange(n), times))
 
     def _everybody(self) -> ReadColumn:

@@ -156,53 +156,53 @@ class _Seen:
         return tuple(value for value in self.values if isinstance(value, str))
 
 
-def _guess(seen: _Seen) -> GuessedColumn:
-    kind, reason = _kind(seen)
-    named, coded = secret_in(seen.name), _are_illnesses(seen.texts)
+def _guess(facts: _Seen) -> GuessedColumn:
+    kind, reason = _kind(facts)
+    named, coded = secret_in(facts.name), _are_illnesses(facts.texts)
     secret = kind not in ("identifier", "constant") and (named is not None or coded)
     if secret:
         reason = f"named like {named}" if named else "values like codes of illnesses"
-    scale = seen.scale
+    scale = facts.scale
     return GuessedColumn(
-        name=seen.name,
+        name=facts.name,
         kind=kind,
-        distinct=len(seen.values),
-        missing=seen.rows - seen.present,
+        distinct=len(facts.values),
+        missing=facts.rows - facts.present,
         levels=() if scale is None or kind in ("identifier", "constant") else tuple(each.name for each in scale.levels),
         likely_secret=secret,
         reason=reason,
-        examples=tuple(str(v) for v, n in zip(seen.values[:EXAMPLES], seen.times, strict=False) if n >= SHARED),
+        examples=tuple(str(v) for v, n in zip(facts.values[:EXAMPLES], facts.times, strict=False) if n >= SHARED),
     )
 
 
-def _kind(seen: _Seen) -> tuple[ColumnKind, str]:
+def _kind(facts: _Seen) -> tuple[ColumnKind, str]:
     """What the values are, and what shows it."""
-    many, scale = seen.present > SHARED, seen.scale
-    personal = personal_in(seen.name)
-    if personal is not None and seen.values:
+    many, scale = facts.present > SHARED, facts.scale
+    personal = personal_in(facts.name)
+    if personal is not None and facts.values:
         return "identifier", f"named like {personal}"
-    if len(seen.values) < 2:
-        return "constant", "no value at all" if not seen.values else "the same value in every row"
-    if seen.texts and many and _words(seen.texts) >= WORDS and seen.apart > HALF:
+    if len(facts.values) < 2:
+        return "constant", "no value at all" if not facts.values else "the same value in every row"
+    if facts.texts and many and _words(facts.texts) >= WORDS and facts.apart > HALF:
         return "text", "sentences"
-    if len(seen.values) > FEW_NUMBERS and _nearly_all(_AMOUNT, seen.texts):
+    if len(facts.values) > FEW_NUMBERS and _nearly_all(_AMOUNT, facts.texts):
         return "text", "amounts written as text; as plain numbers they could be told in ranges"
     if isinstance(scale, DateScale):
         return "date", "dates" if scale.layout == "typed" else f"dates written {scale.layout}"
-    if is_identifier(seen.name) and many and seen.apart > HALF:
+    if is_identifier(facts.name) and many and facts.apart > HALF:
         return "identifier", "named like an identifier"
-    if many and seen.apart >= NEARLY_ALL and (seen.texts or (_whole(seen) and seen.apart == 1)):
-        every = "every row" if seen.apart == 1 else "nearly every row"
+    if many and facts.apart >= NEARLY_ALL and (facts.texts or (_whole(facts) and facts.apart == 1)):
+        every = "every row" if facts.apart == 1 else "nearly every row"
         return "identifier", f"a different value in {every}"
-    if is_place(seen.name):
+    if is_place(facts.name):
         return "place", "named like a place"
-    if isinstance(scale, NumberScale) and len(seen.values) > FEW_NUMBERS:
+    if isinstance(scale, NumberScale) and len(facts.values) > FEW_NUMBERS:
         return "number", "whole numbers" if scale.whole else "numbers"
     return "category", "few numbers" if isinstance(scale, NumberScale) else "values repeat"
 
 
-def _whole(seen: _Seen) -> bool:
-    return isinstance(seen.scale, NumberScale) and all(float(value).is_integer() for value in seen.values)
+def _whole(facts: _Seen) -> bool:
+    return isinstance(facts.scale, NumberScale) and all(float(value).is_integer() for value in facts.values)
 
 
 def _words(texts: Sequence[str]) -> float:
