@@ -34,9 +34,9 @@ def kept_of_tables(
     Guarantees
     ----------
     The information kept is that of all rows, counted in the engine, and exact: if nothing was drawn, it is the entropy
-    of the released rows; otherwise it is ``released_entropy``, the mutual information of the channel in nats. Everything else is
-    measured on the sampled rows, which count equally, whatever ``weight`` says. ``whole`` is the entropy of the
-    original's rows, if it is known.
+    of the released rows; otherwise it is ``released_entropy``, the mutual information of the channel in nats.
+    Everything else is measured on the sampled rows, which count equally, whatever ``weight`` says. ``whole`` is the
+    entropy of the original's rows, if it is known.
     """
     names = list(dict.fromkeys([*released, *(use or ())]))
     if whole is None:
