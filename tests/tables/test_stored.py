@@ -89,3 +89,10 @@ def test_too_many_combinations_and_damaged_files_are_left_to_the_engine(tmp_path
     assert stored.tallied(stored.stored_rows([path], ["a", "b"]), 2) is None
     path.write_bytes(path.read_bytes()[:200])
     assert stored.tallied(stored.stored_rows([path], ["a"]), 1) is None
+
+
+def test_a_dictionary_that_holds_a_value_twice_is_left_to_the_engine() -> None:
+    twice = stored.StoredRows((["a", "a", "b"],), (np.array([0, 1, 2, 0], np.int32),))
+    assert stored.tallied(iter([twice]), 1) is None
+    once = stored.StoredRows((["a", "b"],), (np.array([0, 1, 1, 0], np.int32),))
+    assert stored.tallied(iter([once, stored.StoredRows((["a", "a"],), once.places)]), 1) is None

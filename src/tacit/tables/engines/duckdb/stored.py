@@ -63,7 +63,7 @@ def stored_rows(paths: Sequence[Path], columns: Sequence[str]) -> Iterator[Store
     for path in paths:
         try:
             yield from _in_groups(path, list(columns))
-        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        except (OSError, KeyError, pa.ArrowException, UnicodeDecodeError) as error:
             # The engine says what is wrong with the file.
             raise NotStoredSo from error
 
@@ -173,6 +173,9 @@ class ValueTally:
             np.array([levels.setdefault(value, len(levels)) for value in values], np.int64)
             for levels, values in zip(self.levels, rows.values, strict=True)
         ]
+        # A dictionary may hold a value twice, though nobody's writer should; adding up by place would lose rows.
+        if any(len(set(home.tolist())) < len(home) for home in homes):
+            raise NotStoredSo
         self._make_room()
         here = np.bincount(number, minlength=cells).reshape(sizes)
         if here.shape == self.counts.shape:
