@@ -146,15 +146,16 @@ class CaseIndex:
         about = self._about(what)
         if about is not None:
             with suppress(TacitError, OSError):
-                return RightRows(store, *kept_tables(store, self._path(what), RIGHT), about["labels"], kept=True)
-        made = make()
+                (name,) = kept_tables(store, self._path(what), RIGHT)
+                return RightRows(store, name, about["labels"], owned=False)
+        rows = make()
         with suppress(OSError, TacitError):
             for old in self.folder.glob(f"{self.key}-right-*"):
                 if not old.name.startswith(f"{self.key}-right-{self.person}-"):
                     old.unlink(missing_ok=True)
-            tables = {RIGHT: made.name}
-            self._write(what, lambda path: write_tables(store, tables, path), {"labels": list(made.labels)})
-        return made
+            tables = {RIGHT: rows.name}
+            self._write(what, lambda path: write_tables(store, tables, path), {"labels": list(rows.labels)})
+        return rows
 
     @property
     def _holds_records(self) -> bool:

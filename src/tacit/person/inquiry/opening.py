@@ -76,11 +76,11 @@ class Inquiry:
         if index is None:
             return Subject(self.case.reference, self.labels, self.case.beta)
 
-        def kept(held: Attributes, make: Callable[[], RightRows]) -> RightRows:
-            among = "read" if held is pool.attributes else "formed" if held is pool.formed else None
-            return make() if among is None else index.right(held.store, among, make)
+        def keeping(some: Attributes, make: Callable[[], RightRows]) -> RightRows:
+            among = "read" if some is pool.attributes else "formed" if some is pool.formed else None
+            return make() if among is None else index.right(some.store, among, make)
 
-        return Subject(self.case.reference, self.labels, self.case.beta, kept)
+        return Subject(self.case.reference, self.labels, self.case.beta, keeping)
 
     @cached_property
     def bench(self) -> Workbench:

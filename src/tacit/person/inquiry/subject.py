@@ -34,7 +34,7 @@ class Subject:
     reference: Reference
     labels: Labels
     beta: float = 1.0
-    keeping: KeepingRight = field(default=lambda held, make: make(), repr=False, compare=False)
+    keeping: KeepingRight = field(default=lambda attributes, make: make(), repr=False, compare=False)
 
     @cached_property
     def comparer(self) -> Comparer:

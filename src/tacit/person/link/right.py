@@ -202,12 +202,12 @@ def _addresses_alike(true: Sequence[str], forms: Sequence[str]) -> NDArray[np.bo
 
 class RightRows:
     """The attributes that are right about a person, in the engine: a table (rid, label, value, confidence, fact,
-    credit, hidden), of these ``labels``. The table is dropped with the object unless it is ``kept``.
+    credit, hidden), of these ``labels``. The table is dropped with the object if it is ``owned``.
     """
 
-    def __init__(self, store: Store, name: str, labels: Sequence[str], *, kept: bool = False) -> None:
+    def __init__(self, store: Store, name: str, labels: Sequence[str], *, owned: bool = True) -> None:
         self.store, self.name, self.labels = store, name, labels
-        if not kept:
+        if owned:
             weakref.finalize(self, store.drop, name).atexit = False
 
     @classmethod
