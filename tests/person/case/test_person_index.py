@@ -11,7 +11,7 @@ import pytest
 
 import tacit
 from sizes import many
-from tacit.person.inquiry import index as keeping, opened
+from tacit.person.inquiry import hot, index as keeping, opened
 from tacit.person.link import wide
 from tacit.person.sources import reading
 
@@ -49,6 +49,30 @@ def test_the_second_answer_is_the_first_and_reads_no_source(case: Path, monkeypa
     assert opened(case).pool.name(1) == "shop 2"
     monkeypatch.setattr(reading, "gathered", None)
     assert answer(case) == first
+
+
+def test_what_is_right_about_a_person_is_looked_for_once_and_again_for_another_truth(
+    case: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = answer(case)
+    looked = []
+    real = hot.right_values
+    monkeypatch.setattr(hot, "right_values", lambda *given: looked.append(given) or real(*given))
+    assert answer(case) == first
+    assert not looked
+    # Another truth, and the same one weighed differently, in the same records: as if nothing had been kept.
+    truth = CASE.replace("Alice Archer", "Bo").replace("alice@archer.example", "b@y.example")
+    for new in (truth, CASE + "labels: {name: {weight: 3}}\n"):
+        case.write_text(CASE)
+        assert answer(case) == first
+        looked.clear()
+        case.write_text(new)
+        told = answer(case)
+        assert looked
+        assert len({path.name.split("-")[2] for path in kept(case) if "-right-" in path.name}) == 1
+        for path in kept(case):
+            path.unlink()
+        assert answer(case) == told != first
 
 
 def test_it_is_for_the_owner_alone(case: Path) -> None:

@@ -86,10 +86,14 @@ class Hot:
 
 def hit_rows(held: Attributes, subject: Subject, forms: Attributes | None = None) -> RightRows:
     """What is right among these attributes, cached; ``forms`` as for :func:`right_values`."""
-    if held not in subject.found:
+
+    def made() -> RightRows:
         hits = right_values(held, subject, forms)
         formed = held if held.formed else forms
-        subject.found[held] = RightRows(held, hits, None if formed is None else subject.near.get(formed))
+        return RightRows.of(held, hits, None if formed is None else subject.near.get(formed))
+
+    if held not in subject.found:
+        subject.found[held] = subject.keeping(held, made)
     return subject.found[held]
 
 

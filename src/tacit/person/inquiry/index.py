@@ -23,6 +23,7 @@ from tacit.person.case.tables import COLUMNS, columns_seen
 from tacit.person.link.attributes import IntArray
 from tacit.person.link.coded import kept_tables, read_coded, write_coded, write_tables
 from tacit.person.link.likely import LikelyModel
+from tacit.person.link.right import RightRows
 from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
 from tacit.person.model.values import similarity_name
@@ -32,12 +33,16 @@ from tacit.person.sources.pool import PoolSource, RecordPool
 from tacit.tables.engines import Store, store_on
 from tacit.tables.table import stamp_of
 
+# The table of what is right about a person, in a file of its own.
+RIGHT = "kept_right"
+
 
 @dataclass(frozen=True)
 class CaseIndex:
     """A folder of files, each named after everything it depends on; if that changes, it is another file.
 
-    ``folder`` is that of the case below ``.tacit``, ``key`` stands for its sources in their present state. Files are
+    ``folder`` is that of the case below ``.tacit``, ``key`` stands for its sources in their present state, ``person``
+    for what is true of the person and how it is compared; None if what is right about them cannot be kept. Files are
     written under another name and renamed, so that no process sees half of one, and are never changed. Processes write
     one after the other, and none writes what another has written. A file that was changed nevertheless, or cannot be
     read, is made again. If nothing can be written, nothing is kept.
@@ -45,6 +50,7 @@ class CaseIndex:
 
     folder: Path
     key: str
+    person: str | None = None
 
     def pool(self) -> RecordPool | None:
         """The records of the sources, and the same in normal form, if they are kept."""
@@ -131,6 +137,25 @@ class CaseIndex:
                 self._write("codes", lambda path: _write_array(codes, path), {})
                 self._write("likely", lambda path: write_tables(store, tables, path), {"facts": made.facts()})
         return made
+
+    def right(self, store: Store, among: str, make: Callable[[], RightRows]) -> RightRows:
+        """What is right about the person ``among`` the records as read or in normal form."""
+        if self.person is None or not self._holds_records:
+            return make()
+        what = f"right-{self.person}-{among}"
+        about = self._about(what)
+        if about is not None:
+            with suppress(TacitError, OSError):
+                (name,) = kept_tables(store, self._path(what), RIGHT)
+                return RightRows(store, name, about["labels"], owned=False)
+        rows = make()
+        with suppress(OSError, TacitError):
+            for old in self.folder.glob(f"{self.key}-right-*"):
+                if not old.name.startswith(f"{self.key}-right-{self.person}-"):
+                    old.unlink(missing_ok=True)
+            tables = {RIGHT: rows.name}
+            self._write(what, lambda path: write_tables(store, tables, path), {"labels": list(rows.labels)})
+        return rows
 
     @property
     def _holds_records(self) -> bool:
@@ -224,7 +249,22 @@ def case_index(case: Case) -> CaseIndex | None:
     person = list(case.person.facts) if case.person is not None else []
     own = person if any(source.format != "table" for source in case.sources) else []
     key = _digest([__version__, stamps, described, own])
-    return CaseIndex(folder, key)
+    return CaseIndex(folder, key, _person(case, described))
+
+
+def _person(case: Case, described: object) -> str | None:
+    """What is true of the person, and how it is compared; None if a similarity has no name."""
+    if case.person is None:
+        return None
+    ways = []
+    for name in {label for label, _ in case.person}.union(case.labels):
+        label = case.labels[name]
+        if label.similarity is not None and similarity_name(label.similarity) is None:
+            return None
+        prior = None if label.prior is None else sorted(label.prior.items())
+        ways.append([name, label.weight, label.single, label.suppressed, list(label.domain), prior])
+    groups = [[list(group.labels), group.shared] for group in case.labels.correlated]
+    return _digest([list(case.person.facts), described, sorted(ways, key=lambda way: str(way[0])), groups])
 
 
 def _digest(what: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -22,7 +22,7 @@ from tacit.person.inquiry.hot import Hot, Winner, hit_rows, winner
 from tacit.person.inquiry.index import CaseIndex, case_index
 from tacit.person.inquiry.subject import Subject, remembering
 from tacit.person.inquiry.work import Grouped, Workbench, in_normal_form, named_forms
-from tacit.person.link.attributes import IntArray
+from tacit.person.link.attributes import Attributes, IntArray
 from tacit.person.link.right import RightRows, records_of_person, records_that_hold, weight_together
 from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
@@ -72,7 +72,15 @@ class Inquiry:
     @cached_property
     def subject(self) -> Subject:
         """The person; a DataError if the case has none."""
-        return Subject(self.case.reference, self.labels, self.case.beta)
+        pool, index = self.pool, self.index
+        if index is None:
+            return Subject(self.case.reference, self.labels, self.case.beta)
+
+        def keeping(some: Attributes, make: Callable[[], RightRows]) -> RightRows:
+            among = "read" if some is pool.attributes else "formed" if some is pool.formed else None
+            return make() if among is None else index.right(some.store, among, make)
+
+        return Subject(self.case.reference, self.labels, self.case.beta, keeping)
 
     @cached_property
     def bench(self) -> Workbench:

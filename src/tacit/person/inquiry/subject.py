@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from weakref import WeakKeyDictionary
 
@@ -19,13 +20,21 @@ REMEMBERED = 1 << 20
 SAME = 1e-12
 
 
+# Returns what is right among attributes: as it was kept, or made.
+KeepingRight = Callable[[Attributes, Callable[[], RightRows]], RightRows]
+
+
 @dataclass(frozen=True)
 class Subject:
-    """What every question about a person needs: the truth, how values are compared, and beta."""
+    """What every question about a person needs: the truth, how values are compared, and beta.
+
+    ``keeping`` is asked before what is right among attributes is looked for.
+    """
 
     reference: Reference
     labels: Labels
     beta: float = 1.0
+    keeping: KeepingRight = field(default=lambda attributes, make: make(), repr=False, compare=False)
 
     @cached_property
     def comparer(self) -> Comparer:

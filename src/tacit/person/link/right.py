@@ -19,6 +19,7 @@ from tacit.person.model.comparing import Comparer
 from tacit.person.model.kinds import usual
 from tacit.person.model.records import Record, Reference
 from tacit.person.model.values import SUPPRESSED
+from tacit.tables.engines import Store
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -201,41 +202,46 @@ def _addresses_alike(true: Sequence[str], forms: Sequence[str]) -> NDArray[np.bo
 
 class RightRows:
     """The attributes that are right about a person, in the engine: a table (rid, label, value, confidence, fact,
-    credit, hidden).
-
-    Made from ``hits``, a table (label, value, fact, credit): the facts of a person that a value hits, and what it is
-    worth.
+    credit, hidden), of these ``labels``. The table is dropped with the object if it is ``owned``.
     """
 
-    def __init__(self, held: Attributes, hits: pa.Table, near: NearForms | None = None) -> None:
-        self.store, self.labels = held.store, hits.column("label").unique().to_pylist()
-        hidden = f"regexp_matches(value, {self.store.text(SUPPRESSED)}) AS hidden"
-        with lent(self.store, hits) as given:
+    def __init__(self, store: Store, name: str, labels: Sequence[str], *, owned: bool = True) -> None:
+        self.store, self.name, self.labels = store, name, labels
+        if owned:
+            weakref.finalize(self, store.drop, name).atexit = False
+
+    @classmethod
+    def of(cls, held: Attributes, hits: pa.Table, near: NearForms | None = None) -> RightRows:
+        """Those of attributes, from ``hits`` (label, value, fact, credit): the facts of a person that a value hits, and
+        what it is worth."""
+        store, labels = held.store, hits.column("label").unique().to_pylist()
+        hidden = f"regexp_matches(value, {store.text(SUPPRESSED)}) AS hidden"
+        with lent(store, hits) as given:
             told = f"SELECT label, value, fact, credit, {hidden} FROM {given}"
             if held.coded is None:
                 query = f"FROM {held.name} a JOIN ({told}) h ON h.label = a.label AND h.value = a.value"
             else:
                 found = (
-                    f"SELECT v.vid, t.* FROM ({self._values(held, near)}) v JOIN ({told}) t ON t.label = v.label AND "
-                    "t.value = v.value"
+                    f"SELECT v.vid, t.* FROM ({_hit_values(held, labels, near)}) v JOIN ({told}) t ON "
+                    "t.label = v.label AND t.value = v.value"
                 )
                 query = f"FROM {held.coded.rows} a JOIN ({found}) h ON h.vid = a.vid"
-            self.name = self.store.make(
-                f"SELECT a.rid, h.label, h.value, a.confidence, h.fact, h.credit, h.hidden {query}"
-            )
-        weakref.finalize(self, self.store.drop, self.name).atexit = False
+            rows = f"SELECT a.rid, h.label, h.value, a.confidence, h.fact, h.credit, h.hidden {query}"
+            return cls(store, store.make(rows), labels)
 
-    def _values(self, held: Attributes, near: NearForms | None) -> str:
-        """A query (vid, label, value) of the values that may be right, and possibly others."""
-        assert held.coded is not None
-        known = frozenset(self.labels) & (near.labels if near is not None else frozenset())
-        others = listed(self.store, frozenset(self.labels) - known)
-        parts = [f"SELECT vid, label, value FROM {held.coded.values} WHERE label IN ({others})"]
-        if near is not None:
-            for column, some in (("value", known & held.formed), ("raw", known - held.formed)):
-                there = f"label IN ({listed(self.store, some)})"
-                parts.append(f"SELECT vid, label, {column} AS value FROM {near.name} WHERE {there}")
-        return " UNION ALL ".join(parts)
+
+def _hit_values(held: Attributes, labels: Sequence[str], near: NearForms | None) -> str:
+    """A query (vid, label, value) of the values of these labels that may be right, and possibly others."""
+    assert held.coded is not None
+    store = held.store
+    known = frozenset(labels) & (near.labels if near is not None else frozenset())
+    others = listed(store, frozenset(labels) - known)
+    parts = [f"SELECT vid, label, value FROM {held.coded.values} WHERE label IN ({others})"]
+    if near is not None:
+        for column, some in (("value", known & held.formed), ("raw", known - held.formed)):
+            there = f"label IN ({listed(store, some)})"
+            parts.append(f"SELECT vid, label, {column} AS value FROM {near.name} WHERE {there}")
+    return " UNION ALL ".join(parts)
 
 
 def right_weights(right: RightRows, clusters: IntArray) -> tuple[IntArray, Vector]:
