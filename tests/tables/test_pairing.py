@@ -220,3 +220,15 @@ def test_two_files_are_counted_side_by_side_in_one_pass_as_row_by_row(tmp_path):
     pq.write_table(second.slice(1), tmp_path / "c.parquet")
     with pytest.raises(DataError, match="not versions of one table"):
         pairing.counted_beside(one, ["a"], open_table(tmp_path / "c.parquet"), ["t"])
+
+
+def test_rows_apart_are_those_that_lie_side_by_side_and_differ():
+    one = open_table(pa.table({"a": ["x", "y", None, "", "z"]}))
+    other = open_table(pa.table({"a": ["x", None, None, "y", "z"]}))
+    symbols = symbols_in(other, ["a"])
+    (made, found), records = side_by_side([(one, symbols), (other, symbols)])
+    assert pairing.rows_apart(one, other, symbols) == records[made != found].sum() == 2
+    # "" is not a value of the other table; not even in two tables alike does it count as the same.
+    assert pairing.rows_apart(one, one, symbols) == 1
+    with pytest.raises(DataError, match="rows"):
+        pairing.rows_apart(one, open_table(pa.table({"a": ["x"]})), symbols)

@@ -96,3 +96,92 @@ def test_a_dictionary_that_holds_a_value_twice_is_left_to_the_engine() -> None:
     assert stored.tallied(iter([twice]), 1) is None
     once = stored.StoredRows((["a", "b"],), (np.array([0, 1, 1, 0], np.int32),))
     assert stored.tallied(iter([once, stored.StoredRows((["a", "a"],), once.places)]), 1) is None
+
+
+def _odd(rows: int = 3_000) -> pa.Table:
+    """Values that are missing, empty, long or of one row; numbers, dates and truths beside them."""
+    rng = np.random.default_rng(1)
+    return pa.table(
+        {
+            "a": _texts(rng, ["b", None, "", "a", "é", "NaN", "x" * 300], rows),
+            "b": _texts(rng, ["1", "1.0", " 1", "null"], rows),
+            "number": pa.array(rng.choice([0.0, -0.0, 1.5, float("nan")], rows)),
+            "truth": pa.array(rng.random(rows) < 0.5),
+            "day": pa.array(rng.integers(0, 3, rows).astype("int32")).cast(pa.date32()),
+        }
+    )
+
+
+def _doubled(column: pa.ChunkedArray) -> pa.Array:
+    """The column as a dictionary in which every value is listed twice, beside one that no row has."""
+    once = column.combine_chunks().dictionary_encode()
+    size, half = len(once.dictionary), np.arange(len(once)) % 2
+    places = once.indices.fill_null(0).to_numpy(zero_copy_only=False) + size * half
+    missing = np.asarray(once.indices.is_null())
+    values = pa.concat_arrays([once.dictionary, once.dictionary, pa.array(["nobody has this"])])
+    return pa.DictionaryArray.from_arrays(pa.array(places.astype("int8"), mask=missing), values)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "plain",
+        "delta",
+        "mixed pages",
+        "large",
+        "view",
+        "uint8",
+        "doubled",
+        "no rows",
+        "empty groups",
+        "duckdb",
+        "polars",
+    ],
+)
+def test_oddly_stored_files_count_as_a_bare_group_by(tmp_path: Path, how: str) -> None:
+    import duckdb
+
+    path, data = tmp_path / "odd.parquet", _odd()
+    options: dict[str, object] = {"row_group_size": 700}
+    if how in ("plain", "delta"):
+        options["use_dictionary"] = False
+        options |= (
+            {"column_encoding": {"a": "DELTA_BYTE_ARRAY", "b": "DELTA_LENGTH_BYTE_ARRAY"}} if how == "delta" else {}
+        )
+    elif how == "mixed pages":
+        # The dictionary overflows, and the rest of the group is stored as plain text.
+        options |= {"dictionary_pagesize_limit": 400, "data_page_size": 200, "write_batch_size": 50}
+    elif how in ("large", "view", "uint8"):
+        kinds = {"large": pa.large_string(), "view": pa.string_view(), "uint8": pa.dictionary(pa.uint8(), pa.string())}
+        data = data.set_column(
+            0, "a", data.column("a").combine_chunks().cast(kinds[how]) if how != "uint8" else _uint8(data)
+        )
+    elif how == "doubled":
+        data = data.set_column(0, "a", _doubled(data.column("a")))
+    elif how == "no rows":
+        data = data.slice(0, 0)
+    if how == "duckdb":
+        duckdb.sql(f"COPY (SELECT * FROM data) TO '{path}' (ROW_GROUP_SIZE 2048)")
+    elif how == "polars":
+        pytest.importorskip("polars").from_arrow(data).write_parquet(path, row_group_size=500)
+    else:
+        with pq.ParquetWriter(
+            path, data.schema, **{k: v for k, v in options.items() if k != "row_group_size"}
+        ) as writer:
+            for at in range(0, len(data), 700):
+                writer.write_table(data.slice(at, 700))
+                if how == "empty groups":
+                    writer.write_table(data.slice(0, 0))
+    table = open_table(path)
+    for names in (["a", "b"], ["a"], ["a", "truth", "day"]):
+        told = ", ".join(names)
+        query = f"SELECT {told}, count(*) FROM read_parquet('{path}') GROUP BY ALL"
+        bare = {tuple(map(str, row[:-1])): row[-1] for row in duckdb.sql(query).fetchall()}
+        counts = count(table, names)
+        found = zip(*(map(str, counts.values(name)) for name in names), strict=True)
+        assert dict(zip(found, counts.records.tolist(), strict=True)) == bare
+
+
+def _uint8(data: pa.Table) -> pa.Array:
+    once = data.column("a").combine_chunks().dictionary_encode()
+    return pa.DictionaryArray.from_arrays(once.indices.cast(pa.uint8()), once.dictionary)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -74,8 +74,10 @@ def placed(table: Table, code: CellCode, *, own: bool = False) -> PlacedTable:
         return _cells_of(code, atoms, table.name)
 
     counts = None if own else counted_before(table, code.columns)
+    known: dict[tuple[str | None, ...], Counts] = {}
     if counts is not None:
         cells_of_groups(code, counts, code.columns, table.name)
+        known = {(None, *others): by_cell for others, by_cell in _counted_by_cell(table, code)}
 
     listed = {at: _by_value(table, scale) for at, scale in enumerate(code.scales) if _is_slow(table, scale)}
 
@@ -90,7 +92,15 @@ def placed(table: Table, code: CellCode, *, own: bool = False) -> PlacedTable:
     number = cell_of_listed if listed else cell
     sizes = [scale.size for scale in scales] if own or counts is not None else None
     in_cells = numbered(atoms_table(table, scales), code.columns, number, name=CELL, sizes=sizes)
-    return PlacedTable(in_cells, np.arange(len(code.tree.leaves)))
+    return PlacedTable(in_cells, np.arange(len(code.tree.leaves)), known)
+
+
+def _counted_by_cell(table: Table, code: CellCode) -> Iterator[tuple[list[str], Counts]]:
+    """Other columns of the table beside its cells, where both were counted before."""
+    for counts in table.remembered:
+        if set(code.columns) < set(counts.columns):
+            others = [name for name in counts.columns if name not in code.columns]
+            yield others, counts_by_cell(counts, others, cells_of_groups(code, counts, code.columns, table.name))
 
 
 def _cells_of(code: CellCode, atoms: NDArray[np.integer], name: str) -> Ints:

@@ -207,9 +207,18 @@ def counted_before(table: Table, columns: Sequence[str]) -> Counts | None:
 def counted_whole(table: Table, columns: Sequence[str], *, look: int) -> None:
     """Count the combinations of ``columns`` once, for all later questions, if ``look`` rows say that they are few.
 
-    In tables with no more rows than that nothing is counted: they are read in no time.
+    In tables with no more rows than that nothing is counted: they are read in no time. Where the engine counts in one
+    pass, or finds out in it that there are too many, no sample is taken before.
     """
-    if table.row_count() > look and few_combinations(table.thinned(look).sample(columns, look)):
+    columns = list(columns)
+    if table.row_count() <= look or counted_before(table, columns) is not None:
+        return
+    table.require_countable(columns)
+    groups = table.looked_through(columns, plain_names(columns), MOST_REMEMBERED + 1)
+    if groups is not None and groups.num_rows <= MOST_REMEMBERED:
+        read = [encoded(groups.column(f"c{at}"), name, table[name].order) for at, name in enumerate(columns)]
+        table.remembered.append(counts_of(groups, columns, read))
+    elif groups is None and few_combinations(table.thinned(look).sample(columns, look)):
         count(table, columns)
 
 

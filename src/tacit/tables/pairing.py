@@ -99,20 +99,35 @@ def side_by_side(tables: Sequence[tuple[Table, Symbols]]) -> tuple[Codes, Codes]
     """
     if not tables:
         raise ArgumentError("there is no table to count: give at least one, with its symbols")
+    waiting = [(np.empty((len(tables), 0), np.int64), np.empty(0, np.int64))]
+    for batch in _in_step(tables):
+        waiting.append(_together([(batch, np.ones(batch.shape[1], np.int64))]))
+        # Merging takes time in proportion to the whole, so it waits until the whole would at least double.
+        if sum(len(few) for _, few in waiting[1:]) >= len(waiting[0][1]):
+            waiting = [_together(waiting)]
+    return _together(waiting)
+
+
+def rows_apart(one: Table, other: Table, symbols: Symbols) -> int:
+    """How many rows have another symbol in one table than in the other, row i against row i.
+
+    Guarantees
+    ----------
+    What :func:`side_by_side` would tell, without sorting combinations. A value that is not a symbol differs from every
+    other.
+    """
+    batches = _in_step([(one, symbols), (other, symbols)])
+    return sum(int(((here != there) | (here < 0)).sum()) for here, there in batches)
+
+
+def _in_step(tables: Sequence[tuple[Table, Symbols]]) -> Iterator[Codes]:
+    """The numbers of the symbols of the same rows, a row of the array per table, some rows of the tables at a time."""
     # The narrowest integers that hold the symbols' numbers and -1.
     kinds = [np.min_scalar_type(-len(symbols) - 1) for _, symbols in tables]
     with ExitStack() as stack, os_errors(Path(tempfile.gettempdir())):
         files = [stack.enter_context(tempfile.TemporaryFile(prefix="tacit-symbols-")) for _ in tables]
         _keep(tables, files, kinds)
-        combinations, records = np.empty((len(tables), 0), np.int64), np.empty(0, np.int64)
-        waiting = [(combinations, records)]
-        for batch in _batches(files, kinds):
-            waiting.append(_together([(batch, np.ones(batch.shape[1], np.int64))]))
-            # Merging takes time in proportion to the whole, so it waits until the whole would at least double.
-            if sum(len(few) for _, few in waiting[1:]) >= len(waiting[0][1]):
-                waiting = [_together(waiting)]
-        combinations, records = _together(waiting)
-    return combinations, records
+        yield from _batches(files, kinds)
 
 
 def _keep(tables: Sequence[tuple[Table, Symbols]], files: Sequence[IO[bytes]], kinds: Sequence[np.dtype[Any]]) -> None:

@@ -175,7 +175,7 @@ def question_of(release: TableRelease, against: Any, *, engine: str = "duckdb") 
     if code is None:
         return ask(question, also=also, cuts=certificate.cuts)
     asked = ask(question, also=also, cuts=certificate.cuts, in_cells=True, thresholds=certificate.thresholds)
-    counted_whole(asked.table, asked.released, look=MOST_ROWS)
+    counted_whole(asked.table, [*asked.hidden, *asked.released], look=MOST_ROWS)
     return asked.coded(code)
 
 

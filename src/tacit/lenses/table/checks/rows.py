@@ -15,7 +15,7 @@ from tacit.release.certificate import IN_CELLS, CountedCertificate
 from tacit.release.checks import Check
 from tacit.release.rules import ReleaseRules
 from tacit.tables.counting import count, counted_before
-from tacit.tables.pairing import Pairs, counted_beside, paired, side_by_side
+from tacit.tables.pairing import Pairs, counted_beside, paired, rows_apart
 from tacit.tables.symbols import Symbols
 from tacit.tables.table import Table
 
@@ -84,8 +84,7 @@ def rows_that_differ(original: Counted, data: Table, rules: ReleaseRules, key: b
     if data.row_count() <= FEW_ROWS and _rows_of(again).equals(_rows_of(data)):
         return 0
     written = count(data, data.names).symbols(data.names)[0]
-    (expected, actual), records = side_by_side([(again, written), (data, written)])
-    return int(records[expected != actual].sum())
+    return rows_apart(again, data, written)
 
 
 def written_as_counted(original: Counted, data: Table, rules: ReleaseRules) -> bool | None:
