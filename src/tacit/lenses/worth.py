@@ -76,10 +76,10 @@ def likeness_words(likeness: ImageLikeness) -> Sentence:
     return sentence(words, psnr=psnr, ssim=likeness.ssim, compared=likeness.compared)
 
 
-def check_of_worth(name: str, found: Any, told: Any) -> Check:
+def check_of_worth(name: str, measured: Any, certified: Any) -> Check:
     """Whether numbers measured again equal those of the certificate, except for their last digit."""
-    alike = type(found) is type(told) and all(
-        math.isclose(getattr(found, each.name), getattr(told, each.name), rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)
-        for each in fields(found)
+    alike = type(measured) is type(certified) and all(
+        math.isclose(getattr(measured, each.name), getattr(certified, each.name), rel_tol=_RELATIVE, abs_tol=_ABSOLUTE)
+        for each in fields(measured)
     )
     return Check(name, alike, "measured again" if alike else "measured again, and not as certified")

@@ -60,10 +60,10 @@ def correction(channel: ArrayLike, *, stationary: bool = False) -> Correction:
             raise ArgumentError("only a channel whose outputs are its inputs can keep their counts")
         return Correction(np.eye(inputs), np.asarray(table * (1 - table)), np.ones(inputs, dtype=bool))
     weights: Matrix = np.linalg.pinv(table, rcond=SHRUNK).astype(np.float64)
-    told = np.abs(table @ weights - np.eye(inputs)).max(axis=0) <= MISSED
+    tellable = np.abs(table @ weights - np.eye(inputs)).max(axis=0) <= MISSED
     # What rounding leaves of a zero is zero.
-    weights = np.where(told & (np.abs(weights) > TOLERANCE), weights, 0.0)
-    return Correction(weights, np.asarray(weights * (weights - 1)), told)
+    weights = np.where(tellable & (np.abs(weights) > TOLERANCE), weights, 0.0)
+    return Correction(weights, np.asarray(weights * (weights - 1)), tellable)
 
 
 def counts_before(channel: ArrayLike, observed: ArrayLike, *, stationary: bool = False) -> tuple[Vector, Vector]:

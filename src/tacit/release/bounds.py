@@ -185,16 +185,16 @@ def _excess(inside: Matrix, epsilon: float) -> float:
     return float(egamma_excess(Joint(inside), epsilon).sum()) if len(inside) > 1 else 0.0
 
 
-def asked_bounds(asked: Bound) -> LiftBounds:
+def asked_bounds(bound: Bound) -> LiftBounds:
     """The bounds that were asked for.
 
     A side without a bound of its own takes epsilon; without an epsilon, ``epsilon_high`` alone bounds one side only.
     """
-    settings = {f.name: Setting(f.name) for f in fields(asked)}
-    if asked.epsilon is None and asked.epsilon_high is None:
+    settings = {f.name: Setting(f.name) for f in fields(bound)}
+    if bound.epsilon is None and bound.epsilon_high is None:
         words = "say how much may be learned: epsilon, in nats ({epsilon}), or give {rules}"
         raise ArgumentError(sentence(words, epsilon=Setting("epsilon", 0.5), rules=Setting("rules")))
-    if None not in (asked.epsilon, asked.epsilon_low, asked.epsilon_high):
+    if None not in (bound.epsilon, bound.epsilon_low, bound.epsilon_high):
         raise ArgumentError(
             sentence(
                 "epsilon bounds a side that has no bound of its own: leave out {epsilon}, {epsilon_low} or "
@@ -202,11 +202,11 @@ def asked_bounds(asked: Bound) -> LiftBounds:
                 **settings,
             )
         )
-    unbounded = math.inf if asked.epsilon is None else asked.epsilon
-    low = unbounded if asked.epsilon_low is None else asked.epsilon_low
-    high = unbounded if asked.epsilon_high is None else asked.epsilon_high
-    delta, kind = asked.delta or 0.0, asked.delta_kind or "mass"
-    most = math.inf if asked.epsilon_max is None else asked.epsilon_max
+    unbounded = math.inf if bound.epsilon is None else bound.epsilon
+    low = unbounded if bound.epsilon_low is None else bound.epsilon_low
+    high = unbounded if bound.epsilon_high is None else bound.epsilon_high
+    delta, kind = bound.delta or 0.0, bound.delta_kind or "mass"
+    most = math.inf if bound.epsilon_max is None else bound.epsilon_max
     if math.isfinite(most):
         checked_epsilon(most, name="epsilon_max")
     largest = LiftBounds(low, high).epsilon
@@ -221,15 +221,15 @@ def asked_bounds(asked: Bound) -> LiftBounds:
         reason = "delta takes one epsilon for both sides: leave out {delta}, or {epsilon_low} and {epsilon_high}"
     elif delta > 0 and kind == "egamma" and math.isfinite(most):
         reason = "a delta of the kind egamma bounds the excess itself: leave out {epsilon_max}"
-    elif delta > 0 and asked.thresholds is not None:
+    elif delta > 0 and bound.thresholds is not None:
         reason = "{thresholds} bounds a number without a delta: leave out one of the two"
     if reason is not None:
         raise ArgumentError(sentence(reason, **settings))
-    if asked.thresholds == 0:
+    if bound.thresholds == 0:
         raise ArgumentError(
             "thresholds is a share of the records above 0: an event that covers nobody cannot be bounded"
         )
-    return LiftBounds(low, high, delta, kind, most, asked.thresholds)
+    return LiftBounds(low, high, delta, kind, most, bound.thresholds)
 
 
 @dataclass(frozen=True)

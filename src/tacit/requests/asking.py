@@ -13,24 +13,24 @@ from tacit.requests.table import Question
 
 
 def asked(
-    wanted: Sequence[type[Request]], source: Any, made: Sequence[Request], settings: Mapping[str, Any], *, verb: str
+    wanted: Sequence[type[Request]], source: Any, requests: Sequence[Request], settings: Mapping[str, Any], *, verb: str
 ) -> tuple[Any, ...]:
     """One request of each type wanted: those that were made, changed by the settings, or new ones.
 
     ``source`` is what the verb is about, or the ``Question`` that says so. A setting that no request of the verb has
     is refused with the nearest name.
     """
-    made = [source if isinstance(source, Request) else Question(source), *made]
+    requests = [source if isinstance(source, Request) else Question(source), *requests]
     homes = {name: request for request in wanted for name in settings_of(request)}
     for name in settings:
         if name not in homes:
             near = get_close_matches(name, homes, n=1)
             hint = sentence("; did you mean {near}?", near=Setting(near[0])) if near else ""
             raise ArgumentError(sentence("{verb} has no setting {name}{hint}", verb=verb, name=name, hint=hint))
-    by_type = {type(request): request for request in made}
-    if len(by_type) < len(made):
+    by_type = {type(request): request for request in requests}
+    if len(by_type) < len(requests):
         raise ArgumentError(f"{verb} takes one request of each kind, and was given two of one")
-    for request in made:
+    for request in requests:
         if type(request) not in wanted:
             takes = ", ".join(each.__name__ for each in wanted)
             raise ArgumentError(f"{verb} takes no {type(request).__name__}; it takes {takes}")

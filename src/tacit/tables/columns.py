@@ -50,9 +50,9 @@ def check_names(names: Sequence[str], source: str) -> None:
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise DataError(f"{source} has more than one column '{twice[0]}': rename one of them")
-    seen: dict[str, str] = {}
+    by_lower_case: dict[str, str] = {}
     for name in names:
-        other = seen.setdefault(name.lower(), name)
+        other = by_lower_case.setdefault(name.lower(), name)
         if other != name:
             raise DataError(f"{source} has columns '{other}' and '{name}' that differ only in case: rename one")
     for name in names:

@@ -342,8 +342,8 @@ def _is_too_many(table: Table, columns: list[str]) -> bool:
     if table.row_count() <= MAX_GROUPS or table.brought(columns) is not None:
         return False
     first = table.head(columns, FIRST_LOOK)
-    seen = [encoded(first.column(name), name)[1] for name in columns]
-    if len(in_order(np.column_stack(seen))[0]) <= NEARLY_ALL * first.num_rows:
+    codes = [encoded(first.column(name), name)[1] for name in columns]
+    if len(in_order(np.column_stack(codes))[0]) <= NEARLY_ALL * first.num_rows:
         return False
     rows, names = table.plainly(columns)
     groups = rows.group_by(*names).agg(nw.len().alias("n")).select(nw.len().alias("groups"))

@@ -128,8 +128,8 @@ def _shared(shares: Whole) -> tuple[Whole, Whole]:
     begin = np.where(shares < size, room - (size - shares), excess)
     filled_by = _first_beyond(excess, begin)
     # Room that ends exactly where the excess does takes nothing more.
-    given = np.take_along_axis(room, np.minimum(_first_beyond(room, excess - 1), room.shape[1] - 1), axis=1)
-    threshold = np.where(shares < size, shares, np.where(shares > size, size + excess - given, size))
+    room_end = np.take_along_axis(room, np.minimum(_first_beyond(room, excess - 1), room.shape[1] - 1), axis=1)
+    threshold = np.where(shares < size, shares, np.where(shares > size, size + excess - room_end, size))
     return threshold, np.where(threshold < size, filled_by, np.arange(room.shape[1]))
 
 

@@ -38,9 +38,9 @@ def gathered(table: Table, column: str, values: Sequence[str]) -> Table:
     named = nw.lit(REST)
     for match, value in zip(reversed(matches), reversed(values), strict=True):
         named = nw.when(match).then(nw.lit(value)).otherwise(named)
-    seen = table.collected(rows.select(named.alias("v")).unique()).column("v").to_pylist()
+    groups = table.collected(rows.select(named.alias("v")).unique()).column("v").to_pylist()
     for value in values:
-        if value not in seen or value == REST:
+        if value not in groups or value == REST:
             raise DataError(f"column '{column}' of {table.name} has no value '{value}'{_hint(table, column, value)}")
     written = table.engine.renamed(rows.with_columns(named.alias(at)), [*plain, ROW], [*table.names, ROW])
     columns = [

@@ -102,10 +102,10 @@ def labelled(table: Table, number: str, texts: Mapping[str, Sequence[str | None]
     sizes = {len(words) for words in texts.values()}
     if len(sizes) > 1 or 0 in sizes:
         raise ArgumentError("the columns of texts must have one text for each number")
-    taken = {name.lower(): name for name in table.names}
+    by_lower_case = {name.lower(): name for name in table.names}
     for name in texts:
-        if taken.get(name.lower(), name) != name:
-            raise ArgumentError(f"columns '{taken[name.lower()]}' and '{name}' differ only in case: rename one")
+        if by_lower_case.get(name.lower(), name) != name:
+            raise ArgumentError(f"columns '{by_lower_case[name.lower()]}' and '{name}' differ only in case: rename one")
     with table.reading():
         rows = table.engine.labelled(table.rows, number, texts)
     written = {name: Column.of_texts(name, words) for name, words in texts.items()}

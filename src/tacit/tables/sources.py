@@ -67,16 +67,16 @@ def open_table(
     if isinstance(source, Table):
         engine_class(engine)
         return source
-    said = {"table": table, "delimiter": delimiter, "encoding": encoding}
+    options = {"table": table, "delimiter": delimiter, "encoding": encoding}
     with memory_limit(memory) as limit:
         if isinstance(source, str | os.PathLike):
             address = os.fspath(source)
             scheme = scheme_of(address)
             if scheme in _POSTGRES:
-                return _open_postgres(address, engine, limit, **said)
-            return _open_path(address, scheme, engine_class(engine)(limit), remote, **said)
-        if any(value is not None for value in said.values()):
-            raise ArgumentError(f"{', '.join(said)} belong to files; this source is a frame")
+                return _open_postgres(address, engine, limit, **options)
+            return _open_path(address, scheme, engine_class(engine)(limit), remote, **options)
+        if any(value is not None for value in options.values()):
+            raise ArgumentError(f"{', '.join(options)} belong to files; this source is a frame")
         opened, used = open_frame(source, engine_class(engine)(limit))
         return _table(opened, used, "frame")
 
@@ -92,7 +92,7 @@ def is_elsewhere(source: Any) -> bool:
     return isinstance(source, str) and (scheme_of(source) is not None or is_standard_input(source))
 
 
-def _open_postgres(address: str, engine: str, memory: str | None, **said: str | None) -> Table:
+def _open_postgres(address: str, engine: str, memory: str | None, **options: str | None) -> Table:
     from tacit.tables.engines.postgres import PostgresEngine
 
     _refuse_fenced(address)
@@ -101,10 +101,10 @@ def _open_postgres(address: str, engine: str, memory: str | None, **said: str | 
         raise EngineError(sentence(words, engine=Setting("engine", engine)))
     address, mark, named = address.partition("::")
     for option in ("delimiter", "encoding"):
-        if said[option] is not None:
+        if options[option] is not None:
             raise ArgumentError(f"{without_credentials(address)} has no {option} to choose: leave {option} out")
     server = PostgresEngine(address, memory)
-    wanted = said["table"] or (named if mark else server.named)
+    wanted = options["table"] or (named if mark else server.named)
     chosen = chosen_table(server.shown, server.tables(), wanted and wanted.removeprefix("public."))
     rows, kinds = server.opened(chosen)
     name = f"{server.shown}::{chosen}"
@@ -121,14 +121,14 @@ def _refuse_fenced(address: str) -> None:
         raise SourceError(f"{without_credentials(address)} is outside the folder that may be read: copy it there")
 
 
-def _open_path(address: str, scheme: str | None, engine: Engine, remote: bool, **said: str | None) -> Table:
+def _open_path(address: str, scheme: str | None, engine: Engine, remote: bool, **options: str | None) -> Table:
     shown = STANDARD_INPUT if is_standard_input(address) else address
     if scheme is not None:
         _refuse_fenced(address)
         address, mark, named = address.partition("::")
-        said["table"] = said["table"] or (named if mark else None)
+        options["table"] = options["table"] or (named if mark else None)
         shown = without_credentials(address)
-        if scheme not in SCHEMES and (not engine.addresses or any(said.values())):
+        if scheme not in SCHEMES and (not engine.addresses or any(options.values())):
             raise SourceError(f"{shown} is an address that Tacit cannot read: download it first")
         if not remote and scheme != "file":
             refuse_unasked(address)
@@ -140,12 +140,12 @@ def _open_path(address: str, scheme: str | None, engine: Engine, remote: bool, *
         read = str(copied_input(address))
     else:
         checked_path(address)
-        if "::" in address and said["table"] is None and not Path(address).exists():
-            address, said["table"] = address.rsplit("::", 1)
+        if "::" in address and options["table"] is None and not Path(address).exists():
+            address, options["table"] = address.rsplit("::", 1)
             shown = address
         read = address
-    file, format = _found(read, shown, said)
-    for option, value in said.items():
+    file, format = _file_at(read, shown, options)
+    for option, value in options.items():
         if value is not None and option not in format.options:
             raise ArgumentError(f"{shown} has no {option} to choose: it is {format.title}; leave {option} out")
     stamps = tuple(map(stamp_of, file.parts))
@@ -164,11 +164,11 @@ def _open_address(address: str, shown: str, engine: Engine) -> Table:
     return replace(table, folders=folders)
 
 
-def _found(address: str, shown: str, said: dict[str, str | None]) -> tuple[SourceFile, Format]:
+def _file_at(address: str, shown: str, options: dict[str, str | None]) -> tuple[SourceFile, Format]:
     """The files that an address stands for, and their format."""
     path = Path(address)
     if not path.is_dir() and not is_pattern(address):
-        one = SourceFile(path, (path,), shown, said["table"], said["delimiter"], said["encoding"])
+        one = SourceFile(path, (path,), shown, options["table"], options["delimiter"], options["encoding"])
         return one, _checked_format(path, shown)
     folder, files = parts_of(address)
     parts = [each for each in files if reads(each)]
@@ -185,8 +185,10 @@ def _found(address: str, shown: str, said: dict[str, str | None]) -> tuple[Sourc
     if len(parts) > 1 and not format.several:
         words = f"{shown} holds {len(parts)} files, and only CSV, Parquet, ORC, Arrow and JSON lines make one table "
         raise SourceError(f"{words}of several: name one of them")
-    told = partitions_of(folder, parts, shown)
-    file = SourceFile(folder, tuple(parts), shown, said["table"], said["delimiter"], said["encoding"], told)
+    partitions = partitions_of(folder, parts, shown)
+    file = SourceFile(
+        folder, tuple(parts), shown, options["table"], options["delimiter"], options["encoding"], partitions
+    )
     return file, format
 
 

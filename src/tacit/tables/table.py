@@ -169,11 +169,11 @@ class Table:
     def picked(self, columns: Sequence[str], names: Sequence[str]) -> Rows:
         """Some columns under these names, and the row positions."""
         self.require(columns)
-        asked = tuple(columns), tuple(names)
-        if asked not in self._picks:
+        pick = tuple(columns), tuple(names)
+        if pick not in self._picks:
             with self.reading():
-                self._picks[asked] = self.engine.renamed(self.rows, [*columns, ROW], [*names, ROW])
-        return self._picks[asked]
+                self._picks[pick] = self.engine.renamed(self.rows, [*columns, ROW], [*names, ROW])
+        return self._picks[pick]
 
     @cached_property
     def _picks(self) -> dict[tuple[tuple[str, ...], tuple[str, ...]], Rows]:
@@ -396,5 +396,5 @@ def batched(names: Iterable[str], size: int) -> Iterator[list[str]]:
 
 def stamp_of(path: Path) -> Stamp:
     """Which file a path leads to, and when it was last written to or renamed."""
-    seen = path.stat()
-    return seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns
+    status = path.stat()
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

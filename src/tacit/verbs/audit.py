@@ -12,7 +12,7 @@ from tacit.requests.asking import given
 from tacit.requests.settings import AnyPath
 from tacit.requests.verbs import AUDIT
 from tacit.tables import memory_limit
-from tacit.verbs.keywords import AuditImages, AuditTable, AuditText
+from tacit.verbs.keywords import AuditImages, AuditTable, AuditText, AuditVectors
 from tacit.verbs.lens import lens_of
 from tacit.verbs.opening import opened
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tacit.lenses.table.answers.audit import AuditResult
     from tacit.lenses.table.answers.columns import ColumnsResult
     from tacit.lenses.text.answers.audit import TextAuditResult
+    from tacit.lenses.vectors.answers import VectorAuditResult
 
 
 @overload
@@ -36,6 +37,10 @@ def audit(
 def audit(
     source: Any, *requests: Request, text: str, progress: Progress = ..., **settings: Unpack[AuditText]
 ) -> TextAuditResult: ...
+@overload
+def audit(
+    source: Any, *requests: Request, vector: str, progress: Progress = ..., **settings: Unpack[AuditVectors]
+) -> VectorAuditResult: ...
 @overload
 def audit(
     source: Request, *requests: Request, progress: Progress = ..., **settings: Unpack[AuditTable]
@@ -63,13 +68,15 @@ def audit(source: Any, *requests: Request, progress: Progress = silent, **settin
     source : path, frame, Table or Question
         CSV, JSON, Excel, Parquet, ORC, Arrow; Stata, SPSS, SAS; a DuckDB or SQLite database, a table of PostgreSQL;
         several files; pandas, Polars, Arrow or Spark frames. ``open_table`` has the full list. A folder of images with
-        ``labels``, or an npz, is audited patch by patch; with ``text`` the words of a column of posts are.
+        ``labels``, or an npz, is audited patch by patch; with ``text`` the words of a column of posts are, with
+        ``vector`` the directions of a column of vectors.
     *requests : Look, Learning
         Requests already made; settings change them.
     **settings
-        The fields of ``Question``, ``Look`` and ``Learning``: secret, released, drop, known, use, bins, weight,
-        keep_id, text, labels, engine, memory, encoding, remote; epsilon, max_loss, scores, shuffles, save_model,
-        patch, top, min_count, random_state; estimator, model, fresh. Each class says what they mean.
+        The fields of ``Question``, ``Look`` and ``Learning``: secret, released, drop, known, use, bins, levels, weight,
+        keep_id, text, vector, labels, resize, skip_unreadable, engine, memory, encoding, remote; epsilon, max_loss,
+        scores, shuffles, save_model, patch, top, min_count, random_state; estimator, model, fresh. Each class says what
+        they mean.
 
     Returns
     -------

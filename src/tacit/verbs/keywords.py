@@ -10,9 +10,12 @@ from tacit.requests.settings import AnyPath
 Names = str | Sequence[str]
 
 
-class _Engine(TypedDict, total=False):
+class _Opened(TypedDict, total=False):
     engine: str
     memory: str | None
+
+
+class _Engine(_Opened, total=False):
     encoding: str | None
     remote: bool
 
@@ -59,11 +62,12 @@ class AuditImages(_Pictures, total=False):
     random_state: int
 
 
-class AuditVectors(_Engine, total=False):
-    """What ``audit`` takes for vectors."""
+class AuditVectors(_Opened, total=False):
+    """What ``audit`` takes for vectors, as well as their column."""
 
     secret: Names
-    vector: str
+    labels: AnyPath | None
+    epsilon: float | None
     random_state: int
 
 
@@ -130,10 +134,10 @@ class ProtectImages(_Pictures, _Made, _Coded, total=False):
     keep_names: bool
 
 
-class ProtectVectors(_Engine, _Made, _Coded, total=False):
-    """What ``protect`` takes for vectors."""
+class ProtectVectors(_Opened, _Made, _Coded, total=False):
+    """What ``protect`` takes for vectors, as well as their column and the directory."""
 
-    vector: str
+    labels: AnyPath | None
 
 
 class ProtectText(_Engine, _Made, _Coded, total=False):

@@ -66,8 +66,8 @@ def folds_of(secret: Codes, *, together: Any, random_state: int) -> Codes:
 
 def first_of_each(contents: Iterable[bytes]) -> Codes:
     """For every record the first one with the same content: copies stay on one side of every split."""
-    seen: dict[bytes, int] = {}
-    return np.array([seen.setdefault(each, at) for at, each in enumerate(contents)], dtype=np.int64)
+    first_at: dict[bytes, int] = {}
+    return np.array([first_at.setdefault(each, at) for at, each in enumerate(contents)], dtype=np.int64)
 
 
 def spread(n: int, most: int) -> Codes:

@@ -121,12 +121,12 @@ def _one_of_each(units: Units, contents: Sequence[bytes], chance: Floats) -> Fla
     digests: list[list[bytes]] = [[] for _ in range(len(units))]
     for unit, content in zip(units.of_record.tolist(), contents, strict=True):
         digests[unit].append(hashlib.sha256(content).digest())
-    seen: set[bytes] = set()
+    earlier: set[bytes] = set()
     first = np.zeros(len(units), dtype=bool)
     for at in np.argsort(chance, kind="stable").tolist():
         whole = b"".join(sorted(digests[at]))
-        first[at] = whole not in seen
-        seen.add(whole)
+        first[at] = whole not in earlier
+        earlier.add(whole)
     return first
 
 

@@ -66,40 +66,44 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
     choice = choice_of(
         learning.estimator, learning.model, weight=question.weight, save_model=look.save_model, fresh=learning.fresh
     )
-    asked = ask(question)
-    of_release = _of_release(question, asked)
-    _check_targets(asked.original.path, scores=look.scores, save_model=look.save_model)
+    table_question = ask(question)
+    of_release = _of_release(question, table_question)
+    _check_targets(table_question.original.path, scores=look.scores, save_model=look.save_model)
     with ThreadPoolExecutor(max_workers=1) as pool:
         # The file is read for its fingerprint while the engine counts.
-        sha256 = pool.submit(asked.original.sha256)
-        found, sampled = _counted(asked, look, progress)
+        sha256 = pool.submit(table_question.original.sha256)
+        tally, sampled = _counted(table_question, look, progress)
         # Before anything slow, because a model that cannot be used is refused here.
-        estimates = _estimated(found, choice, look, progress)
-        columns = len(asked.released)
+        estimates = _estimated(tally, choice, look, progress)
+        columns = len(table_question.released)
         rungs = tried(of_release, columns=columns, max_loss=look.max_loss, progress=progress)
-        result = _findings(found, look, sha256=sha256.result(), epsilons=wanted, tried=rungs, progress=progress)
+        result = _findings(tally, look, sha256=sha256.result(), epsilons=wanted, tried=rungs, progress=progress)
     if sampled:
-        result = _of_all(result, asked, sampled)
+        result = _of_all(result, table_question, sampled)
     progress("counting who is alone", None)
-    prices = secret_prices(found, epsilon=USUAL if look.epsilon is None else look.epsilon, progress=progress)
-    result = replace(result, found=people_found(asked, asked.known), prices=prices)
+    prices = secret_prices(tally, epsilon=USUAL if look.epsilon is None else look.epsilon, progress=progress)
+    result = replace(result, found=people_found(table_question, table_question.known), prices=prices)
     progress("trying what could be done", None)
-    result = replace(result, fixes=effects(asked, _worth_trying(asked, result)), asked=said_of(of_release))
-    values: Mapping[str, Vector] = {"risk": risk(found.joint)}
+    result = replace(
+        result, fixes=effects(table_question, _worth_trying(table_question, result)), asked=said_of(of_release)
+    )
+    values: Mapping[str, Vector] = {"risk": risk(tally.joint)}
     answer = (
         by_counting(result.measures)
         if choice is not None
-        else first_answer(found, result.measures, random_state=look.random_state, progress=progress)
+        else first_answer(tally, result.measures, random_state=look.random_state, progress=progress)
     )
-    answer = replace(answer, basis=f"{sampled} {basis(answer, found)}".lstrip())
-    words = headline(answer, found)
-    answer, words = no_less_than_a_column(answer, result.column_leaks, entropy(found.joint.prior), asked.secret) or (
+    answer = replace(answer, basis=f"{sampled} {basis(answer, tally)}".lstrip())
+    words = headline(answer, tally)
+    answer, words = no_less_than_a_column(
+        answer, result.column_leaks, entropy(tally.joint.prior), table_question.secret
+    ) or (
         answer,
         words,
     )
     result = replace(result, answer=answer, verdict=answer.verdict, headline=words)
     if estimates is not None:
-        found = estimates.counted
+        tally = estimates.counted
         if look.save_model is not None:
             saved(estimates.model, Path(look.save_model))
         result = with_learned(result, estimates, epsilons=wanted, model_path=look.save_model)
@@ -109,31 +113,33 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
     if look.scores is None:
         return result
     progress("writing scores", None)
-    return _with_scores(result, found, values, Path(look.scores))
+    return _with_scores(result, tally, values, Path(look.scores))
 
 
-def _counted(asked: TableQuestion, look: Look, progress: Progress) -> tuple[Counted, str]:
+def _counted(table_question: TableQuestion, look: Look, progress: Progress) -> tuple[Counted, str]:
     """The table counted; if it has too many combinations, a sample of its records, and the sentence that says so."""
     try:
-        return counted(asked, progress=progress), ""
+        return counted(table_question, progress=progress), ""
     except TooManyValues as error:
         # Scores are wanted for every record, and those of a sample would be the scores of another table.
         if look.scores is not None:
             raise
         why = error.why
-    rows, secrets = asked.original.row_count(), len(count(asked.table, asked.secret).records)
+    rows, secrets = table_question.original.row_count(), len(count(table_question.table, table_question.secret).records)
     # Rows that are spread may be a few more than were asked for.
     most = max(1, min(rows // 2, MOST_SAMPLED, MAX_CELLS // secrets * 49 // 50))
-    sample = replace(asked, original=asked.original.spread(most), table=asked.table.spread(most))
-    found = counted(sample, progress=progress)
-    note = f"There are more {why}: risks and measures are of {found.n_records:,} of {rows:,} records, spread over the "
+    sample = replace(
+        table_question, original=table_question.original.spread(most), table=table_question.table.spread(most)
+    )
+    tally = counted(sample, progress=progress)
+    note = f"There are more {why}: risks and measures are of {tally.n_records:,} of {rows:,} records, spread over the "
     note += "table, and who can be found is counted on all."
-    return found, note
+    return tally, note
 
 
-def _of_all(result: AuditResult, asked: TableQuestion, sampled: str) -> AuditResult:
+def _of_all(result: AuditResult, table_question: TableQuestion, sampled: str) -> AuditResult:
     """What can be counted on all records, where the rest was measured on a sample."""
-    counts = count(asked.table, asked.secret, weight=asked.weight)
+    counts = count(table_question.table, table_question.secret, weight=table_question.weight)
     secrets = Symbols(counts.columns, counts.levels, counts.codes).labels()
     total = float(counts.weight.sum())
     missing = len(counts.records) - len(result.secrets)
@@ -150,36 +156,36 @@ def _of_all(result: AuditResult, asked: TableQuestion, sampled: str) -> AuditRes
     )
 
 
-def _estimated(found: Counted, choice: EstimatorChoice | None, look: Look, progress: Progress) -> Learned | None:
+def _estimated(tally: Counted, choice: EstimatorChoice | None, look: Look, progress: Progress) -> Learned | None:
     """What an estimator learns from the records, with columns cut only where that was asked for."""
     if choice is None:
         return None
-    asked = found.question
-    free = counted(asked.uncut(), progress=progress) if asked.automatic else found
+    table_question = tally.question
+    free = counted(table_question.uncut(), progress=progress) if table_question.automatic else tally
     return learned(free, choice, random_state=look.random_state, progress=progress)
 
 
-def _worth_trying(asked: TableQuestion, result: AuditResult) -> list[Fix]:
+def _worth_trying(table_question: TableQuestion, result: AuditResult) -> list[Fix]:
     """Changes to the columns that give most away by themselves, and to those that find people."""
     finding = [name for each in result.found.sets[1:] for name in each.columns] if result.found else []
     loud = [leak.name for leak in surviving(result.column_leaks)[:MOST_TRIED]]
-    return list(fixes_of(asked, [*loud, *finding]))
+    return list(fixes_of(table_question, [*loud, *finding]))
 
 
-def _of_release(question: Question, asked: TableQuestion) -> Question:
+def _of_release(question: Question, table_question: TableQuestion) -> Question:
     """The same question as ``protect`` would take it, refused where ``protect`` would refuse it."""
-    hidden = next((name for name in asked.known if name not in asked.released), None)
+    hidden = next((name for name in table_question.known if name not in table_question.released), None)
     if hidden is not None:
         words = (
             "column '{name}' may be known but is not released, and nothing bounds what it reveals together with the "
             "release: release it, or leave it out of {known}"
         )
         raise ArgumentError(sentence(words, name=hidden, known=Setting("known")))
-    return replace(question, source=asked.original)
+    return replace(question, source=table_question.original)
 
 
 def _findings(
-    found: Counted,
+    tally: Counted,
     look: Look,
     *,
     sha256: str | None,
@@ -188,21 +194,21 @@ def _findings(
     progress: Progress,
 ) -> AuditResult:
     """Everything an audit says from counts only."""
-    joint, original = found.joint, found.question.original
-    groups = findings.column_groups(found.symbols)
+    joint, original = tally.joint, tally.question.original
+    groups = findings.column_groups(tally.symbols)
     # Every shuffle is measured column by column: with many columns, that takes most of the time.
     times = len(groups) if len(groups) > MANY_COLUMNS else 1
-    n = look.shuffles or shuffles.shuffles_for(found.table.size * times)
-    null = findings.shuffled(found, groups, n=n, random_state=look.random_state, progress=progress)
+    n = look.shuffles or shuffles.shuffles_for(tally.table.size * times)
+    null = findings.shuffled(tally, groups, n=n, random_state=look.random_state, progress=progress)
     measures = findings.measure_findings(joint, null)
     information = next(m for m in measures if m.name == "mutual_information")
     total = joint.total or 1.0
     return AuditResult(
-        source=SourceFacts(original.name, original.format, found.n_records, float(joint.total or 0.0), sha256),
-        columns=found.question.roles,
+        source=SourceFacts(original.name, original.format, tally.n_records, float(joint.total or 0.0), sha256),
+        columns=tally.question.roles,
         secrets=tuple(
             SecretValue(label, weight=float(p * total), prior=float(p))
-            for label, p in zip(found.labels, joint.prior, strict=True)
+            for label, p in zip(tally.labels, joint.prior, strict=True)
         ),
         n_values=joint.shape[1],
         verdict=information.verdict,
@@ -211,21 +217,21 @@ def _findings(
         shuffles=null.n,
         risk_histogram=findings.risk_histogram(joint),
         safe_shares=findings.safe_shares(joint, epsilons),
-        riskiest=findings.riskiest(found, n=RISKIEST),
-        column_leaks=findings.column_leaks(found, groups, null),
+        riskiest=findings.riskiest(tally, n=RISKIEST),
+        column_leaks=findings.column_leaks(tally, groups, null),
         curve=curve_points(funnel(joint)),
         ladder=tried[0],
         suggestion=tried[1],
-        notes=(*found.question.notes, *_cautions(found)),
+        notes=(*tally.question.notes, *_cautions(tally)),
         random_state=look.random_state,
         tacit_version=__version__,
     )
 
 
-def _cautions(found: Counted) -> list[str]:
-    joint = found.joint
+def _cautions(tally: Counted) -> list[str]:
+    joint = tally.joint
     notes: list[str] = []
-    per_value = found.n_records / joint.shape[1]
+    per_value = tally.n_records / joint.shape[1]
     if per_value < 10:
         words = (
             "only {per_value:.1f} records per released value on average: single values are mostly noise here; coarser "
@@ -239,7 +245,7 @@ def _cautions(found: Counted) -> list[str]:
             f"{never:.1%} of the pairs of secret and released value never occur; a value that rules a secret out has "
             f"infinite risk ({infinite:.1%} of the records carry one). Tools that skip such pairs call them safe"
         )
-    if found.question.weight:
+    if tally.question.weight:
         notes.append(
             "records are weighted: null bands are drawn at the effective number of records (Kish), not shuffled"
         )
@@ -257,14 +263,14 @@ def _check_targets(table: Path | None, *, scores: AnyPath | None, save_model: An
         raise ArgumentError(f"cannot write scores to {scores}: name a file that ends in {', '.join(written_endings())}")
 
 
-def _with_scores(result: AuditResult, found: Counted, values: Mapping[str, Vector], path: Path) -> AuditResult:
+def _with_scores(result: AuditResult, tally: Counted, values: Mapping[str, Vector], path: Path) -> AuditResult:
     from tacit.tables.formats import format_of
     from tacit.tables.rewriting import scores
     from tacit.tables.writing import whole_file, write_table
 
-    chosen, original = format_of(path).name, found.question.original
+    chosen, original = format_of(path).name, tally.question.original
     like = original if original.format == chosen else replace(original, format=chosen, delimiter=None, codec=None)
-    table = scores(found.question.table, found.symbols, values=values)
+    table = scores(tally.question.table, tally.symbols, values=values)
     with whole_file(path, for_owner=True) as temporary:
         write_table(table, temporary, like=like)
     return replace(result, scores_path=str(path))

@@ -33,7 +33,7 @@ FOR_CELLS = ("known", "levels", "recode", "write", "prefer")
 
 
 def in_cells(
-    asked: TableQuestion,
+    table_question: TableQuestion,
     goal: ReleaseGoal,
     making: Making,
     earlier: ReleaseRules | None,
@@ -44,54 +44,54 @@ def in_cells(
 
     Cells of an earlier release that do not hold on this table are merged upwards along the tree.
     """
-    found, proof = _in_cells(asked, goal, making, earlier, choice, progress)
-    assert found.code is not None
-    return replace(found, notes=(*found.notes, *_zones(found.code))), proof
+    coded_question, proof = _in_cells(table_question, goal, making, earlier, choice, progress)
+    assert coded_question.code is not None
+    return replace(coded_question, notes=(*coded_question.notes, *_zones(coded_question.code))), proof
 
 
 def _in_cells(
-    asked: TableQuestion,
+    table_question: TableQuestion,
     goal: ReleaseGoal,
     making: Making,
     earlier: ReleaseRules | None,
     choice: EstimatorChoice | None,
     progress: Progress,
 ) -> tuple[TableQuestion, CellProof | None]:
-    request = code_request(asked, goal, making)
+    request = code_request(table_question, goal, making)
     if goal.confidence is not None and making.write == "means":
         words = "proved cells can only be written as text so far: leave out {write}, or {confidence}"
         raise ArgumentError(sentence(words, write=Setting("write", "means"), confidence=Setting("confidence")))
     if goal.confidence is not None:
-        proved = prove_code(asked.to_bound(), request, confidence=goal.confidence, progress=progress)
+        proved = prove_code(table_question.to_bound(), request, confidence=goal.confidence, progress=progress)
         if len(proved.code.tree.leaves) == 1:
             raise NotCertifiedError(_too_few(proved, goal))
-        return asked.coded(proved.code), CellProof.of(proved)
+        return table_question.coded(proved.code), CellProof.of(proved)
     if choice is not None:
-        if asked.thresholds is not None:
+        if table_question.thresholds is not None:
             words = "what was learned is about groups of the secret: leave out {estimator}, or {thresholds}"
             settings = {name: Setting(name) for name in ("estimator", "thresholds")}
             raise ArgumentError(sentence(words, **settings))
-        return asked.coded(_guided(asked, request, choice, making, progress).code), None
+        return table_question.coded(_guided(table_question, request, choice, making, progress).code), None
     if earlier is None or earlier.code is None:
-        fitted = fit_code(asked.to_bound(), request, progress=progress)
+        fitted = fit_code(table_question.to_bound(), request, progress=progress)
         notes = _untold(fitted, goal)
         # With thresholds, cells were looked up in a table with another secret than the one counted here.
-        found = fitted.found if asked.thresholds is None else None
-        return replace(asked.coded(fitted.code, found), notes=(*asked.notes, *notes)), None
+        places = fitted.found if table_question.thresholds is None else None
+        return replace(table_question.coded(fitted.code, places), notes=(*table_question.notes, *notes)), None
     progress("counting", None)
-    return asked.coded(fitted_again(asked.to_bound(), earlier.code, request)), None
+    return table_question.coded(fitted_again(table_question.to_bound(), earlier.code, request)), None
 
 
 def _guided(
-    asked: TableQuestion, request: CodeRequest, choice: EstimatorChoice, making: Making, progress: Progress
+    table_question: TableQuestion, request: CodeRequest, choice: EstimatorChoice, making: Making, progress: Progress
 ) -> FittedCode:
     """Cells whose cuts an estimator proposes: it says where there is room, and counting decides what may stand."""
-    uncut = counted(asked, progress=progress)
+    uncut = counted(table_question, progress=progress)
     estimates = learned(uncut, choice, random_state=seed_or_secure(making.random_state), progress=progress)
     posteriors = np.exp(estimates.lifts[:, estimates.columns]) * uncut.joint.prior
     posteriors /= posteriors.sum(axis=1, keepdims=True)
-    symbol = uncut.counts.symbols(asked.released)[1]
-    return fit_guided(asked.table, uncut.counts, posteriors[symbol], request, progress=progress)
+    symbol = uncut.counts.symbols(table_question.released)[1]
+    return fit_guided(table_question.table, uncut.counts, posteriors[symbol], request, progress=progress)
 
 
 def _too_few(proved: ProvedCode, goal: ReleaseGoal) -> Sentence:
@@ -148,24 +148,24 @@ def _blocked(obstacle: Obstacle) -> Sentence:
     return sentence(words, column=obstacle.column, value=value, secret=secret, side=side)
 
 
-def code_request(asked: TableQuestion, goal: ReleaseGoal, making: Making) -> CodeRequest:
+def code_request(table_question: TableQuestion, goal: ReleaseGoal, making: Making) -> CodeRequest:
     """What is asked of the cells."""
     finer = FINER if goal.mechanism == "cells+mix" else 1.0
     bounds = goal.bounds
     # Cells within epsilon have no excess either; the search can let some exceed it only if delta counts their mass.
     delta = bounds.delta if bounds.delta_kind == "mass" else 0.0
     low, high = bounds.low * finer, bounds.high * finer
-    first = CodeClaim(asked.secret, low, high, delta, bounds.epsilon_max, bounds.thresholds)
+    first = CodeClaim(table_question.secret, low, high, delta, bounds.epsilon_max, bounds.thresholds)
     further = [CodeClaim(each.secret, each.epsilon * finer, each.epsilon * finer) for each in goal.also]
     return CodeRequest(
-        columns=asked.released,
+        columns=table_question.released,
         claims=(first, *further),
         least=goal.least,
-        known=asked.known,
-        use=asked.use,
+        known=table_question.known,
+        use=table_question.use,
         prefer=making.prefer or {},
-        levels=asked.levels,
-        weight=asked.weight,
+        levels=table_question.levels,
+        weight=table_question.weight,
         write=making.write,
         recode=making.recode,
     )

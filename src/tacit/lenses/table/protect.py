@@ -65,26 +65,26 @@ def protect_table(
     original = open_table(question.source, engine=question.engine).pinned()
     fingerprint = original.sha256()
     question = replace(question, source=original)
-    asked = ask(question, also=further, cuts=cuts, in_cells=goal.coded, thresholds=goal.bounds.thresholds)
-    _refuse_telling_order(asked)
-    refuse_target(out, original=asked.original.path, overwrite=making.overwrite)
+    table_question = ask(question, also=further, cuts=cuts, in_cells=goal.coded, thresholds=goal.bounds.thresholds)
+    _refuse_telling_order(table_question)
+    refuse_target(out, original=table_question.original.path, overwrite=making.overwrite)
     proof = None
     if goal.coded:
-        asked, proof = in_cells(asked, goal, making, earlier, choice, progress)
-    table = counted(asked, progress=progress)
+        table_question, proof = in_cells(table_question, goal, making, earlier, choice, progress)
+    table = counted(table_question, progress=progress)
     progress("choosing what to merge", None)
     plan = plan_by_goal(table, goal, proof) if earlier is None or goal.coded else plan_by_rules(table, earlier)
     release = CellRelease if goal.coded else CountedRelease
     return _released(release(table, plan, goal.least, key, fingerprint), book, making, out, progress)
 
 
-def _refuse_telling_order(asked: TableQuestion) -> None:
+def _refuse_telling_order(table_question: TableQuestion) -> None:
     """Rows keep their order: if folder names tell the secret, so would the place of a row in the release."""
-    telling = [name for name in asked.hidden if name in asked.original.folders]
+    telling = [name for name in table_question.hidden if name in table_question.original.folders]
     if telling:
         raise DataError(
-            f"the rows of {asked.original.name} are in the order of '{telling[0]}', which the names of its folders "
-            "tell, and a release keeps them in their place: write them to one file in a random order first"
+            f"the rows of {table_question.original.name} are in the order of '{telling[0]}', which the names of its "
+            "folders tell, and a release keeps them in their place: write them to one file in a random order first"
         )
 
 

@@ -69,32 +69,32 @@ class TableQuestion:
         """Every column that is secret, alone or in combination."""
         return tuple(dict.fromkeys([*self.secret, *(name for each in self.also for name in each)]))
 
-    def coded(self, code: CellCode, found: PlacedTable | None = None) -> TableQuestion:
+    def coded(self, code: CellCode, places: PlacedTable | None = None) -> TableQuestion:
         """The same question of the table written in cells, without columns that have no part in it.
 
-        ``found`` has the cells of the records, if they are already known.
+        ``places`` has the cells of the records, if they are already known.
         """
         kept = {*self.released, *self.hidden, *self.use, self.weight}
         table = self.table.select([name for name in self.table.names if name in kept])
-        found = placed(table, code) if found is None else found
-        return replace(self, table=coded(table, code, found), code=code, found=found)
+        places = placed(table, code) if places is None else places
+        return replace(self, table=coded(table, code, places), code=code, found=places)
 
     def as_given(self) -> Table:
         """The table with no released column cut; a secret's cuts remain, because they say what is secret."""
-        cuts = [made for made in self.cuts if made.column in self.hidden]
+        cuts = [cut for cut in self.cuts if cut.column in self.hidden]
         return _prepared(self.original, cuts, self.secret[0], self.secret_values, self.scales)
 
     def to_bound(self) -> Table:
         """The table in which cells are sought and proved: a number whose thresholds are bounded is not cut."""
         if self.thresholds is None:
             return self.as_given()
-        cuts = [made for made in self.cuts if made.column in self.hidden and made.column != self.secret[0]]
+        cuts = [cut for cut in self.cuts if cut.column in self.hidden and cut.column != self.secret[0]]
         return in_numbers(_prepared(self.original, cuts, self.secret[0], ()), self.secret[0])
 
     def uncut(self) -> TableQuestion:
         """The same question at full resolution: only the secret's cuts, and those that were asked for, remain."""
         undone = {column for column, _ in self.automatic}
-        cuts = tuple(made for made in self.cuts if made.column not in undone)
+        cuts = tuple(cut for cut in self.cuts if cut.column not in undone)
         outdated = {note for _, note in self.automatic}
         return replace(
             self,
@@ -132,11 +132,11 @@ def ask(
             "{secret} names values of '{name}', so its other values are one: leave it out of {also}, or name no values"
         )
         raise ArgumentError(sentence(words, secret=Setting("secret"), name=secret[0], also=Setting("also")))
-    wishes = {**(question.bins or {}), **{made.column: made.edges for made in cuts}}
-    told = {**{name: _grouped(wish) for name, wish in wishes.items()}, **(question.levels or {})}
+    wishes = {**(question.bins or {}), **{cut.column: cut.edges for cut in cuts}}
+    levels = {**{name: _grouped(wish) for name, wish in wishes.items()}, **(question.levels or {})}
     weight = () if question.weight is None else (question.weight,)
     named = [*(question.released or ()), *(question.drop or ()), *(question.known or ()), *(question.use or ())]
-    table.require([*hidden, *named, *told, *keep_ids, *weight])
+    table.require([*hidden, *named, *levels, *keep_ids, *weight])
     shown = _released(table, question, hidden)
     if thresholds is not None:
         _refuse_thresholds(table, secret, question.secret_values, also)
@@ -149,25 +149,25 @@ def ask(
     scales = () if in_cells else _scales(table, question, shown)
     uncut = set(shown) if in_cells else {scale.column for scale in scales}
     numbers = secret if thresholds is not None else ()
-    distinct = _looked_at(table, used, wishes, uncut, confirmed={*told, *keep_ids, *numbers})
+    distinct = _looked_at(table, used, wishes, uncut, confirmed={*levels, *keep_ids, *numbers})
     cuttable = [column for column in used if column.name not in uncut]
-    made, automatic = _cuts(table, cuttable, wishes, {n: d for n, d in distinct.items() if n not in keep_ids})
+    all_cuts, automatic = _cuts(table, cuttable, wishes, {n: d for n, d in distinct.items() if n not in keep_ids})
     about = _about_secret(secret, automatic, in_cells, thresholds)
     return TableQuestion(
         original=table,
-        table=_prepared(table, made, secret[0], question.secret_values, scales),
+        table=_prepared(table, all_cuts, secret[0], question.secret_values, scales),
         secret=secret,
         released=shown,
         weight=question.weight,
-        cuts=made,
-        roles=_roles(table, distinct, made, weight=weight, released=shown, secret=hidden),
+        cuts=all_cuts,
+        roles=_roles(table, distinct, all_cuts, weight=weight, released=shown, secret=hidden),
         notes=(*table.notes, *notes, *(note for _, note in automatic), *about),
         automatic=tuple((column, note) for column, note in automatic if column in shown),
         also=tuple(also),
         secret_values=question.secret_values,
         known=tuple(question.known or ()),
         use=tuple(question.use or ()),
-        levels={name: wish for name, wish in told.items() if name in shown},
+        levels={name: wish for name, wish in levels.items() if name in shown},
         scales=scales,
         thresholds=thresholds,
     )

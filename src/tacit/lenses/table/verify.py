@@ -97,7 +97,7 @@ def verify_table(
     else:
         command = Command("verify", "RELEASE", against="TABLE")
         checks.append(Check(RECOMPUTED, None, sentence("needs the original: {command}", command=command)))
-    found = checked(
+    outcome = checked(
         certificate,
         checks,
         holds=_headline(certificate),
@@ -105,7 +105,7 @@ def verify_table(
         unsure="Not all of the claim was checked",
         notes=_notes(release, against is not None),
     )
-    return replace(found, whole_file=certificate.file.holds)
+    return replace(outcome, whole_file=certificate.file.holds)
 
 
 def _headline(certificate: CountedCertificate) -> str:
@@ -140,8 +140,8 @@ def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
 
 def _checks_of_papers(release: TableRelease) -> list[Check]:
     certificate, data = release.certificate, release.data
-    attained, asked = Nats(certificate.attained_epsilon, 6), Nats(certificate.epsilon, 6)
-    agreed = sentence("attained {attained} of {asked}", attained=attained, asked=asked)
+    attained, bound = Nats(certificate.attained_epsilon, 6), Nats(certificate.epsilon, 6)
+    agreed = sentence("attained {attained} of {bound}", attained=attained, bound=bound)
     checks = release_checks.checks_of_papers(release.directory, certificate, drawn=release.drawn, learned_here=False)
     hidden = {*certificate.secret, *(name for each in certificate.also for name in each.secret)}
     expected = {*certificate.released, *(hidden - set(certificate.left_out))}
@@ -174,9 +174,9 @@ def question_of(release: TableRelease, against: Any, *, engine: str = "duckdb") 
     question = Question(against, secret=named, released=released, weight=weight, keep_id=keep, engine=engine)
     if code is None:
         return ask(question, also=also, cuts=certificate.cuts)
-    asked = ask(question, also=also, cuts=certificate.cuts, in_cells=True, thresholds=certificate.thresholds)
-    counted_whole(asked.table, [*asked.hidden, *asked.released], look=MOST_ROWS)
-    return asked.coded(code)
+    table_question = ask(question, also=also, cuts=certificate.cuts, in_cells=True, thresholds=certificate.thresholds)
+    counted_whole(table_question.table, [*table_question.hidden, *table_question.released], look=MOST_ROWS)
+    return table_question.coded(code)
 
 
 def compare(release: TableRelease, question: TableQuestion) -> RowComparison:
@@ -260,13 +260,13 @@ def _checks_of_rows(release: TableRelease, rows: RowComparison, *, again: bool) 
         key = [_check_of_key(release)] if release.drawn else []
         right = all(each.passed for each in key)
         line = [check_of_rows_made_again(rows, release.rules, release.key, same=again)] if right else []
-        made = [*key, *line]
+        row_checks = [*key, *line]
     elif release.drawn:
         needs = f"one draw does not show how it was made: needs {PRIVATE}/{RULES}, {KEY} and {SALT}"
-        made = [Check("every row is as the rules make it", None, needs)]
+        row_checks = [Check("every row is as the rules make it", None, needs)]
     else:
-        made = checks_of_merging(rows)
-    return [*made, *_checks_of_claims(release, rows)]
+        row_checks = checks_of_merging(rows)
+    return [*row_checks, *_checks_of_claims(release, rows)]
 
 
 def _check_of_key(release: TableRelease) -> Check:
@@ -337,7 +337,7 @@ def _written_plainly(release: TableRelease, rows: RowComparison, *, again: bool)
     return Check(name, False, "its bytes say more than its cells")
 
 
-def _told(code: CellCode | None) -> str | None:
+def _published_form(code: CellCode | None) -> str | None:
     """A code in the form in which it is published."""
     return None if code is None else text_of(code.as_told())
 
@@ -352,7 +352,7 @@ def _checks_of_rules(release: TableRelease) -> list[Check]:
         (rules.bounds, certificate.bounds),
         (rules.also, certificate.further),
         (isinstance(rules.treatment, Mixing), certificate.mechanism.mixes),
-        (_told(rules.code), _told(release.code)),
+        (_published_form(rules.code), _published_form(release.code)),
         (rules.weight, certificate.mechanism.weight),
     )
     alike = all(ours == certified for ours, certified in pairs)

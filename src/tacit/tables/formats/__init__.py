@@ -38,13 +38,13 @@ _PLACES = (
 )
 
 
-def _made(place: str) -> Format:
+def _format_at(place: str) -> Format:
     module, kind = place.split(":")
-    made: Format = getattr(import_module(module), kind)()
-    return made
+    instance: Format = getattr(import_module(module), kind)()
+    return instance
 
 
-FORMATS: dict[str, Format] = {made.name: made for made in map(_made, _PLACES)}
+FORMATS: dict[str, Format] = {each.name: each for each in map(_format_at, _PLACES)}
 # An ending that several kinds of database share.
 _ANY_DATABASE = ".db"
 _BY_ENDING = {ending: format for format in FORMATS.values() for ending in format.endings}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-def open_frame(source: Any, asked: Engine) -> tuple[Opened, Engine]:
+def open_frame(source: Any, engine: Engine) -> tuple[Opened, Engine]:
     """A frame on the engine that was asked for, or on its own."""
     import narwhals as nw
 
@@ -23,24 +23,24 @@ def open_frame(source: Any, asked: Engine) -> tuple[Opened, Engine]:
     module = _module(native)
     for own in map(engine_class, ENGINES):
         if module in own.modules:
-            return _on_its_own(native, own, asked)
+            return _on_its_own(native, own, engine)
     name = frame_name(native)
     data = as_arrow(native)
     check_names(data.schema.names, name)
-    with asked.reading(name):
-        return Opened(asked.of_arrow(data), name), asked
-
-
-def _on_its_own(native: Any, own: type[Engine], asked: Engine) -> tuple[Opened, Engine]:
-    # The first engine is the default.
-    if asked.name not in (own.name, next(iter(ENGINES))):
-        raise EngineError(
-            sentence(f"a {own.frames} runs on {own.title}: leave {{engine}} out", engine=Setting("engine", asked.name))
-        )
-    engine, name = own(asked.memory), f"the {own.frames}"
-    check_names(native.columns, name)
     with engine.reading(name):
-        return Opened(engine.of_frame(native), name), engine
+        return Opened(engine.of_arrow(data), name), engine
+
+
+def _on_its_own(native: Any, own: type[Engine], engine: Engine) -> tuple[Opened, Engine]:
+    # The first engine is the default.
+    if engine.name not in (own.name, next(iter(ENGINES))):
+        raise EngineError(
+            sentence(f"a {own.frames} runs on {own.title}: leave {{engine}} out", engine=Setting("engine", engine.name))
+        )
+    own_engine, name = own(engine.memory), f"the {own.frames}"
+    check_names(native.columns, name)
+    with own_engine.reading(name):
+        return Opened(own_engine.of_frame(native), name), own_engine
 
 
 def framing(source: Any) -> Callable[[pa.Table], Any]:
@@ -58,7 +58,7 @@ def framing(source: Any) -> Callable[[pa.Table], Any]:
     frame = nw.from_native(native, pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
         return in_arrow
-    return partial(_made, frame.implementation, isinstance(frame, nw.LazyFrame), native is not source)
+    return partial(_frame_of, frame.implementation, isinstance(frame, nw.LazyFrame), native is not source)
 
 
 def in_arrow(data: pa.Table) -> pa.Table:
@@ -71,12 +71,12 @@ def _on_engine(own: type[Engine], like: Any, name: str, data: pa.Table) -> Any:
         return own.frame_of(data, like)
 
 
-def _made(backend: Any, lazy: bool, wrapped: bool, data: pa.Table) -> Any:
+def _frame_of(backend: Any, lazy: bool, wrapped: bool, data: pa.Table) -> Any:
     import narwhals as nw
 
-    made: Any = nw.from_arrow(data, backend=backend)
-    made = made.lazy() if lazy else made
-    return made if wrapped else made.to_native()
+    frame: Any = nw.from_arrow(data, backend=backend)
+    frame = frame.lazy() if lazy else frame
+    return frame if wrapped else frame.to_native()
 
 
 def frame_name(source: Any) -> str:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 # Endings of packed files, and what Arrow and DuckDB call the codec.
 PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
-# A file whose header is longer than this is not a CSV.
-HEAD_BYTES = 1 << 22
 _CHUNK = 1 << 22
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -94,8 +92,8 @@ def plain_copy(path: Path, encoding: str, engine: Engine) -> Path:
             out.write(decoder.decode(b"", final=True).encode())
     except UnicodeError as error:
         words = "{path} is not text in {encoding}: give its encoding ({setting})"
-        said = {"path": path, "encoding": _TITLES.get(encoding, encoding), "setting": Setting("encoding", "latin-1")}
-        raise DataError(sentence(words, **said)) from error
+        facts = {"path": path, "encoding": _TITLES.get(encoding, encoding), "setting": Setting("encoding", "latin-1")}
+        raise DataError(sentence(words, **facts)) from error
     return target
 
 

@@ -71,7 +71,7 @@ def _types(path: str, database: sqlite3.Connection, table: str) -> dict[str, pa.
 
     names = [row[1] for row in database.execute(f"PRAGMA table_xinfo({identifier(table)})") if row[6] != 1]
     kinds = {"integer": pa.int64(), "real": pa.float64(), "text": pa.string(), "blob": pa.binary()}
-    seen: dict[str, pa.DataType] = {}
+    by_name: dict[str, pa.DataType] = {}
     for name in names:
         column = identifier(name)
         query = f"SELECT DISTINCT typeof({column}) FROM {identifier(table)} WHERE {column} IS NOT NULL"
@@ -83,8 +83,8 @@ def _types(path: str, database: sqlite3.Connection, table: str) -> dict[str, pa.
                 f"column '{name}' of {path}::{table} mixes types, such as numbers and text: make all its "
                 "values one type"
             )
-        seen[name] = kinds[types.pop()] if types else pa.string()
-    return seen
+        by_name[name] = kinds[types.pop()] if types else pa.string()
+    return by_name
 
 
 def _copied(database: sqlite3.Connection, table: str, columns: dict[str, pa.DataType], copy: Path) -> None:

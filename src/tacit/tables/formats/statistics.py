@@ -161,14 +161,14 @@ def _finished(draft: Path, copy: Path, facts: _Facts, labels: Mapping[str, Mappi
         with pq.ParquetWriter(copy, schema) as writer:
             for batch in source.iter_batches(_ROWS):
                 columns = [
-                    _told(column, labels[field.name]) if field.name in labels else column.cast(field.type)
+                    _labels_of(column, labels[field.name]) if field.name in labels else column.cast(field.type)
                     for field, column in zip(schema, batch.columns, strict=True)
                 ]
                 writer.write_table(pa.Table.from_arrays(columns, schema=schema))
     return list(schema.names)
 
 
-def _told(column: pa.Array, labels: Mapping[Any, str]) -> pa.Array:
+def _labels_of(column: pa.Array, labels: Mapping[Any, str]) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -39,12 +39,12 @@ def of_thousand(part: float, whole: float) -> str:
 
 def who_section(audit: AuditResult) -> doc.Section:
     """How many people could be found, and whose secret could be guessed, against guessing without the table."""
-    items = [*_found(audit.found)] if audit.found else []
+    items = [*_who_is_found(audit.found)] if audit.found else []
     items.append(_guessed(audit))
     return doc.Section("Who is at risk", (doc.Bullets(items),))
 
 
-def _found(counted: PeopleFound) -> Iterator[Sentence]:
+def _who_is_found(counted: PeopleFound) -> Iterator[Sentence]:
     by = {each.why: each for each in counted.sets}
     everything = by.get("what may be known", counted.everything)
     people, alone = everything.sizes.people, everything.sizes.unique
