@@ -32,6 +32,8 @@ ROOMS = {
     "tacit.lenses.table": "What tables answer.",
     "tacit.lenses.images": "What images answer.",
     "tacit.lenses.text": "What posts answer.",
+    "tacit.lenses.vectors": "What vectors answer.",
+    "tacit.lenses.coded": "What is answered where images, posts or vectors are released in codes.",
     "tacit.person": "The second lens: records, references, leakage, adversaries, plans, case files.",
 }
 """The public rooms, each with what is in it; its ``__all__`` says which names."""

@@ -21,7 +21,7 @@ import tacit
 from sample_results import leave_out_suggestions
 from spark_cluster import kill_worker
 from tacit.errors import SourceError
-from tacit.release.rules import ReleaseRules
+from tacit.release import ReleaseRules
 from tacit.tables import count, cut, open_table
 from tacit.tables.engines.spark.sessions import on_this_machine, session
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tacit.person.answers import (
+from tacit.person import (
     PersonAuditResult,
     PersonDecoyResult,
     PersonDipResult,

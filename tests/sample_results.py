@@ -8,13 +8,10 @@ from dataclasses import replace
 import pytest
 
 from sizes import many
+from tacit import AttackResult, AuditResult, CheckResult, ProtectResult, VerifyResult
 from tacit.document import CalibrationPoint, CurvePoint, Nats, RiskHistogram
 from tacit.errors import Command, sentence
-from tacit.lenses.checking import CheckResult
 from tacit.lenses.facts import SecretValue, SourceFacts
-from tacit.lenses.table.answers.attack import AttackResult
-from tacit.lenses.table.answers.audit import AuditResult
-from tacit.lenses.table.answers.release import ProtectResult
 from tacit.lenses.table.ladder.results import Ladder, ReleaseRung
 from tacit.lenses.table.linkage.results import ColumnRead, Cure, FoundBy, LinkageFinding, LinkageScore, PeopleFound
 from tacit.lenses.table.results import (
@@ -29,13 +26,11 @@ from tacit.lenses.table.results import (
     SafeShare,
     Suggestion,
 )
-from tacit.lenses.verification import VerifyResult
 from tacit.lift import Estimate
-from tacit.release import AdversaryScore, Check, CountedCertificate, MeasureChange, Utility, WholeFile
-from tacit.release.certificate import CertifiedInput, CertifiedOutput, CountedMechanism, Reading
+from tacit.release import AdversaryScore, Check, CountedCertificate, MeasureChange, Reading, Utility, WholeFile
+from tacit.release.certificate import CertifiedInput, CertifiedOutput, CountedMechanism
 from tacit.release.policy.lines import CheckedSource, PolicyCheck
-from tacit.tables.cutting import Cut
-from tacit.tables.grouping import GroupSizes
+from tacit.tables import Cut, GroupSizes
 
 INF = math.inf
 SHA = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"

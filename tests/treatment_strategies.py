@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from tacit.release import Merging, Mixing, Treatment
-from tacit.tables.symbols import Symbols
+from tacit.tables import Symbols
 
 LEVELS = (("a", "b", None), ("p", "q", None))
 EVERY = [(a, b) for a in range(3) for b in range(3)]

@@ -17,9 +17,9 @@ import pytest
 from sizes import few, many
 from tacit.cli.person_commands import person
 from tacit.errors import ArgumentError
+from tacit.person import read_case
 from tacit.person.actions import ACTIONS, action
 from tacit.person.actions.asking import Records
-from tacit.person.case import read_case
 from tacit.person.inquiry import narrowed
 
 Run = Callable[..., tuple[int, str, str]]

@@ -3,7 +3,7 @@
 import time
 
 from tacit.cli import showing
-from tacit.document.progress import step_words
+from tacit.document import step_words
 
 
 def test_time_left_is_of_the_step_and_only_where_it_says_its_share():

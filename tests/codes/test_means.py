@@ -16,14 +16,14 @@ from hypothesis import given, settings, strategies as st
 from sizes import few, many
 from tables_of_people import write_csv
 from tacit import SourceError, attack, protect, verify
+from tacit.codes import NumberScale
 from tacit.codes.asking import CodeClaim, CodeRequest
 from tacit.codes.code import CellCode
 from tacit.codes.coding import coded, told_counts
 from tacit.codes.fitting import fit_code, fitted_again
-from tacit.codes.scales.kinds.numbers import NumberScale
 from tacit.codes.tree import CellTree
 from tacit.loading import file_sha256
-from tacit.release.codec import decoded, encoded
+from tacit.release import decoded, encoded
 from tacit.tables import count, open_table
 
 LEAST, EPSILON = 10, 0.7

@@ -11,7 +11,7 @@ from tacit.codes.asking import CodeClaim, CodeRequest
 from tacit.codes.code import CellCode
 from tacit.codes.proving import prove_code
 from tacit.lift import threshold_risk
-from tacit.tables.sources import open_table
+from tacit.tables import open_table
 
 EPSILON, CONFIDENCE, RECORDS = 0.3, 0.8, 1_800
 # Eight kinds of people, in two columns. Of six, the secret is as of all; of two it is tilted a little beyond epsilon.

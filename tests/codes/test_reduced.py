@@ -9,11 +9,11 @@ from hypothesis import given, settings, strategies as st
 
 from scale_samples import all_scales, list_scales
 from sizes import many
+from tacit.codes import ListScale
 from tacit.codes.code import CellCode
 from tacit.codes.scales.kinds.listed import ListedScale
-from tacit.codes.scales.kinds.lists import ListScale
 from tacit.codes.tree import CellTree
-from tacit.release.codec import encoded
+from tacit.release import encoded
 
 long_lists = st.integers(21, 30).map(lambda n: ListScale("x", "text", tuple(f"{k:03}" for k in range(n)), True))
 

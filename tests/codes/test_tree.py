@@ -9,7 +9,7 @@ import pytest
 
 from tacit.codes.tree import CellTree
 from tacit.errors import ArgumentError
-from tacit.release.codec import Damaged, decoded, encoded
+from tacit.release import Damaged, decoded, encoded
 
 # Column 0 has five atoms in order, column 1 four without: {0, 3} left; then atoms below 2 left, on either side.
 TREE = CellTree(

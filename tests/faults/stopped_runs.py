@@ -58,7 +58,7 @@ class Stop:
 
 def swapped(template: str, target: str, ledger: str | None) -> None:
     """Write a copy of a release, as ``protect`` does, and enter it in a ledger before it appears."""
-    from tacit.release.directory import new_release
+    from tacit.release import new_release
     from tacit.release.ledger.file import alone_with, read_ledger, write_ledger
 
     with alone_with(Path(ledger or target + ".ledger")), new_release(target, overwrite=True) as draft:

@@ -143,7 +143,7 @@ TARGETS: tuple[Target, ...] = (
 
 
 def _read_table(path: Path) -> None:
-    from tacit.tables.sources import open_table
+    from tacit.tables import open_table
 
     table = open_table(path)
     with table.reading():
@@ -151,7 +151,7 @@ def _read_table(path: Path) -> None:
 
 
 def _read_columns(path: Path) -> None:
-    from tacit.tables.sources import open_table
+    from tacit.tables import open_table
 
     table = open_table(path)
     with table.reading():
@@ -159,7 +159,7 @@ def _read_columns(path: Path) -> None:
 
 
 def _read_certificate(path: Path) -> None:
-    from tacit.release.certificate import read_certificate
+    from tacit.release import read_certificate
 
     read_certificate(path)
 
@@ -171,7 +171,7 @@ def _read_ledger(path: Path) -> None:
 
 
 def _read_model(path: Path) -> None:
-    from tacit.learn.saving import load_model
+    from tacit.learn import load_model
 
     load_model(path)
 
@@ -195,13 +195,13 @@ def _read_folder(path: Path) -> None:
 
 
 def _read_case(path: Path) -> None:
-    from tacit.person.case.reading import read_case
+    from tacit.person import read_case
 
     read_case(path)
 
 
 def _read_pool(path: Path) -> None:
-    from tacit.person.case.reading import read_case
+    from tacit.person import read_case
     from tacit.person.inquiry import read_sources
 
     read_sources(read_case(path))

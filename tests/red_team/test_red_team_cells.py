@@ -16,7 +16,7 @@ from tacit import ArgumentError, protect, verify
 from tacit.codes.asking import CodeClaim, CodeRequest
 from tacit.codes.coding import coded
 from tacit.codes.fitting import fit_code
-from tacit.tables.sources import open_table
+from tacit.tables import open_table
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import pytest
 from tables_of_people import clinic, write_csv
 from tacit import ArgumentError, DataError, SourceError, audit, protect, verify
 from tacit.loading import arrays_in, bytes_in
-from tacit.release.directory import new_release
+from tacit.release import new_release
 
 
 @pytest.fixture

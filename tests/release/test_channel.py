@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tacit.release import Damaged, PublishedChannel, Treatment, channel_of, decoded, text_of
-from tacit.tables.symbols import Symbols
+from tacit.tables import Symbols
 from treatment_strategies import MISSING, becomes, mergings, mixings, names_of, some_symbols
 
 OTHER, BLANK = "other", "suppressed"

@@ -12,10 +12,11 @@ import pytest
 from places import ROOT
 from sample_results import certificate
 from tacit import ArgumentError, Policy
-from tacit.release.certificate import CountedCertificate, FurtherClaim
+from tacit.release import CountedCertificate
+from tacit.release.certificate import FurtherClaim
 from tacit.release.policy.certificates import checks_of_certificate
 from tacit.requests import read_policy
-from tacit.tables.cutting import Cut
+from tacit.tables import Cut
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from sizes import few, many
 from tacit import Joint, optimal, protect, verify, watchdog
 from tacit.lift import TOLERANCE, linear_reduction, settled
-from tacit.release.bounds import Attained, LiftBounds
+from tacit.release import Attained, LiftBounds
 
 EPSILONS = (0.0, 1e-9, 0.1, 0.3, 0.5, 1.0, float(np.log(2)))
 

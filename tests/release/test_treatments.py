@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from tacit.release import Damaged, Merging, Mixing, Treatment, decoded, text_of
-from tacit.tables.symbols import Symbols
+from tacit.tables import Symbols
 from treatment_strategies import LEVELS, MISSING, becomes, mergings, mixings, names_of, shares, some_symbols
 
 

@@ -17,7 +17,7 @@ from tables_of_people import clinic, read_csv, write_csv
 from tacit import protect, verify
 from tacit.release import Damaged, Mixing, Treatment, WholeFile, certificate_from
 from tacit.release.whole_file import people_of
-from tacit.tables.symbols import Symbols
+from tacit.tables import Symbols
 from treatment_strategies import EVERY, MISSING, becomes, mergings, mixings, names_of, some_symbols
 
 

@@ -31,7 +31,7 @@ from tacit.document import (
     TermBars,
     quantities as numbers,
 )
-from tacit.person.answers import PersonAuditResult, PersonDecoyResult, PersonReleaseResult, PersonVerifyResult
+from tacit.person import PersonAuditResult, PersonDecoyResult, PersonReleaseResult, PersonVerifyResult
 from tacit.person.answers.merging import merge_graph, source_of, wires
 from tacit.person.answers.presenting import ladder
 from tacit.person.answers.results import Finding, Held, Join, Missing, SourceShare

@@ -21,6 +21,7 @@ from rich.console import Console
 
 import sample_results as samples
 import tacit
+from tacit import AuditResult
 from tacit.document import (
     Bar,
     BarRow,
@@ -43,7 +44,6 @@ from tacit.document import (
 from tacit.errors import Wording, sentence
 from tacit.lenses.adversaries import guesses_right
 from tacit.lenses.facts import SecretValue
-from tacit.lenses.table.answers.audit import AuditResult
 from tacit.lenses.table.answers.trade_off import by_epsilon, place_of
 from tacit.lenses.table.ladder.results import Ladder
 from tacit.lenses.table.results import ColumnLeak, ColumnRole, RiskyValue, Suggestion

@@ -13,7 +13,7 @@ import pytest
 from opened_pages import OpenedPages, in_a_browser, served, unsound
 from sizes import many
 from tacit import protect
-from tacit.person.case.starting import person_init
+from tacit.person import person_init
 
 in_the_long_form = pytest.mark.skipif(not many(0, 1), reason="in the long form: make test-long")
 pytestmark = [pytest.mark.browser, in_a_browser, in_the_long_form]

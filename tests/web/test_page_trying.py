@@ -16,8 +16,7 @@ import pytest
 
 import sample_results as samples
 from opened_pages import OpenedPages, in_a_browser, served, unsound
-from tacit.report import to_html
-from tacit.report.json import plain
+from tacit.report import plain, to_html
 
 pytestmark = [pytest.mark.browser, in_a_browser]
 CANNED = """

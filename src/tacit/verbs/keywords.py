@@ -10,12 +10,12 @@ from tacit.requests.settings import AnyPath
 Names = str | Sequence[str]
 
 
-class _Opened(TypedDict, total=False):
+class _OnEngine(TypedDict, total=False):
     engine: str
     memory: str | None
 
 
-class _Engine(_Opened, total=False):
+class _Engine(_OnEngine, total=False):
     encoding: str | None
     remote: bool
 
@@ -62,7 +62,7 @@ class AuditImages(_Pictures, total=False):
     random_state: int
 
 
-class AuditVectors(_Opened, total=False):
+class AuditVectors(_OnEngine, total=False):
     """What ``audit`` takes for vectors, as well as their column."""
 
     secret: Names
@@ -134,7 +134,7 @@ class ProtectImages(_Pictures, _Made, _Coded, total=False):
     keep_names: bool
 
 
-class ProtectVectors(_Opened, _Made, _Coded, total=False):
+class ProtectVectors(_OnEngine, _Made, _Coded, total=False):
     """What ``protect`` takes for vectors, as well as their column and the directory."""
 
     labels: AnyPath | None

@@ -13,10 +13,9 @@ import pyarrow.csv
 import pytest
 
 import tacit
-from tacit import report
+from tacit import BenchResult, report
 from tacit.errors import ArgumentError, SourceError
 from tacit.lenses.adversaries import fano_bound, fano_note
-from tacit.lenses.bench.answers import BenchResult
 from tacit.lenses.bench.families import NEIGHBOURS
 from tacit.lenses.bench.trying import BenchRecords, TriedFamily, benched, folds_of
 from tacit.lenses.images.families import ReadImages, image_families

@@ -18,7 +18,7 @@ from tacit.errors import ArgumentError, DataError, NotCertifiedError
 from tacit.lenses.coded.evidence import evidence
 from tacit.lenses.coded.parts import Parts, chances, dealt, drawn, units_of
 from tacit.loading import file_sha256
-from tacit.release.certificate import read_certificate
+from tacit.release import read_certificate
 
 TOPICS = ("tax", "school", "farm", "road", "health", "trade", "police", "water")
 

@@ -14,8 +14,7 @@ from sizes import few
 from tables_of_people import write_csv
 from tacit import AttackResult, attack, protect, verify
 from tacit.lift import guessing_bound
-from tacit.release.certificate import read_certificate
-from tacit.release.claims import assumptions_in_words, claim_in_words
+from tacit.release import assumptions_in_words, claim_in_words, read_certificate
 
 Made = tuple[Path, Path]
 BY_SEX = "somebody who knows sex as the release writes it"

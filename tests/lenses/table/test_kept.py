@@ -25,9 +25,9 @@ from tacit.lenses.table.kept.levels import read_level, read_levels
 from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.tables import kept_of_tables, rows_entropy
 from tacit.lenses.table.kept.values import ColumnValues, ValueGroups, distinct_numbers
-from tacit.release.codec import Damaged, decoded, encoded
+from tacit.release import Damaged, decoded, encoded
 from tacit.release.kept import AssociationChange, ColumnKept, InformationKept, ReaderKeeps
-from tacit.report.result import Result
+from tacit.report import Result
 from tacit.tables import Table, open_table
 
 AGES = [18, 25, 30, 35, 39, 40, 64, 70]

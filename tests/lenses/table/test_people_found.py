@@ -14,8 +14,7 @@ import pytest
 from hospital import NEIGHBOUR, RELEASED, hospital
 from tables_of_people import clinic, patients, write_csv
 from tacit import audit
-from tacit.codes.scales.encoding import atoms_table
-from tacit.codes.scales.finding import find_scales
+from tacit.codes import atoms_table, find_scales
 from tacit.lenses.table.linkage.coarser import CoarserLevel, coarser_levels, with_levels
 from tacit.lenses.table.linkage.people import people_found
 from tacit.lenses.table.question import ask

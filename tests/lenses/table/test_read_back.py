@@ -8,9 +8,7 @@ import pyarrow.parquet as pq
 import tacit
 from tacit.lenses.table.certifying import planned
 from tacit.lenses.table.checks import rows
-from tacit.tables import open_table
-from tacit.tables.rewriting import labelled
-from tacit.tables.writing import write_table
+from tacit.tables import labelled, open_table, write_table
 
 
 def test_a_file_is_what_was_counted_only_row_by_row_and_holds_no_text_that_no_row_has(tmp_path, monkeypatch):

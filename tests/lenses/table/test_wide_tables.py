@@ -10,9 +10,8 @@ import pytest
 
 import tacit
 from sizes import many
+from tacit.codes import atoms_table, find_scales
 from tacit.codes.scales import looking
-from tacit.codes.scales.encoding import atoms_table
-from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.kinds.beginnings import BeginningScale
 from tacit.document import silent
 from tacit.errors import DataError
@@ -23,8 +22,8 @@ from tacit.lenses.table.ladder.guessing import Guesser, guessed_by, most_records
 from tacit.lenses.table.question import ask
 from tacit.lift import shuffles
 from tacit.requests import Look, Question
-from tacit.tables import counting, open_table
-from tacit.tables.symbols import Symbols, in_order
+from tacit.tables import Symbols, counting, open_table
+from tacit.tables.symbols import in_order
 
 
 def test_columns_whose_others_tell_all_values_apart_are_found_as_by_sorting_every_time() -> None:

@@ -13,6 +13,7 @@ from sizes import few, many
 from strategies import channels, joints
 from tacit.errors import ArgumentError, DataError
 from tacit.lift import (
+    MERGED,
     TOLERANCE,
     Joint,
     at_least,
@@ -32,7 +33,6 @@ from tacit.lift import (
 from tacit.lift.proofs import gatekeeping
 from tacit.lift.proofs.certificates import COMMON, Sample
 from tacit.lift.proofs.intervals import kl_radius, log_lift_limits, lower_sequence, upper_sequence
-from tacit.lift.proofs.sample_size import MERGED
 
 BETA = 0.05
 GOLDEN = [[120, 80, 60], [40, 90, 110]]

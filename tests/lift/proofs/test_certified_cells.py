@@ -5,8 +5,7 @@ import pytest
 
 from sizes import many
 from tacit.errors import ArgumentError
-from tacit.lift import CountedClaim, certified_cells
-from tacit.lift.proofs.foresight import chance_of_proof
+from tacit.lift import CountedClaim, certified_cells, chance_of_proof
 from tacit.lift.proofs.recycling import Nesting
 
 BETA, EPSILON = 0.05, 0.4
