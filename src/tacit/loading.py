@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import errno
-import hashlib
 import io
 import json
 import os
@@ -140,6 +139,8 @@ def _plain(path: str | Path, what: str) -> Iterator[BinaryIO]:
 
 def file_sha256(path: Path) -> str:
     """Fingerprint of a file's bytes, of whatever size it is."""
+    import hashlib
+
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

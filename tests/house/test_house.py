@@ -53,7 +53,7 @@ FLAG = re.compile(r"(^|[\s'(`\"])--[a-z]{3}")
 # Words of grammar: as a name they do not say what is found, held or told.
 GRAMMAR = frozenset(
     mark + word
-    for word in ("asked", "found", "given", "held", "made", "said", "seen", "taken", "told")
+    for word in ("asked", "found", "given", "held", "made", "picked", "said", "seen", "taken", "told")
     for mark in ("", "_")
 )
 # How many variables, parameters and private functions still have such a name. Lower it when some are renamed.

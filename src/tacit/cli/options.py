@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib.abc import MetaPathFinder
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -153,7 +152,7 @@ def without_frames() -> None:
         sys.meta_path.remove(hiding)
 
 
-class _PandasHidden(MetaPathFinder):
+class _PandasHidden:
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> None:
         if fullname == "pandas":
             raise ModuleNotFoundError(fullname)

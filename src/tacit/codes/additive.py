@@ -8,10 +8,8 @@ other record has is one more value, and what they learn about it is of no use fo
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Matrix = NDArray[np.float64]
-Vector = NDArray[np.float64]
+from tacit.lift import Matrix, Vector
 
 # The ridge penalty: every part is drawn towards 0 as if by this many records.
 _DRAWN = 30.0

@@ -14,7 +14,8 @@ from tacit.codes.reducing import regrouped, separated
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.reduced import pins, reduced_scale
 from tacit.codes.scales.wording import MISSING
-from tacit.codes.tree import CellTree, Mask
+from tacit.codes.tree import CellTree
+from tacit.lift import Mask
 from tacit.tables.symbols import Symbols, in_order
 
 Write = Literal["text", "means"]

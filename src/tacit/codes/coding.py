@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode
+from tacit.codes.descent import Ints
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.kinds.beginnings import BeginningScale
 from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.listed import ListedScale
 from tacit.codes.scales.scale import UNKNOWN, Scale
-from tacit.codes.tree import Ints
 from tacit.errors import UnknownValueError, sentence
 from tacit.lift.joint import sums
 from tacit.tables.columns import ROW, Column
@@ -74,10 +74,10 @@ def placed(table: Table, code: CellCode, *, own: bool = False) -> PlacedTable:
         return _cells_of(code, atoms, table.name)
 
     counts = None if own else counted_before(table, code.columns)
-    known: dict[tuple[str | None, ...], Counts] = {}
+    by_place: dict[tuple[str | None, ...], Counts] = {}
     if counts is not None:
         cells_of_groups(code, counts, code.columns, table.name)
-        known = {(None, *others): by_cell for others, by_cell in _counted_by_cell(table, code)}
+        by_place = {(None, *others): by_cell for others, by_cell in _counted_by_cell(table, code)}
 
     listed = {at: _by_value(table, scale) for at, scale in enumerate(code.scales) if _is_slow(table, scale)}
 
@@ -92,7 +92,7 @@ def placed(table: Table, code: CellCode, *, own: bool = False) -> PlacedTable:
     number = cell_of_listed if listed else cell
     sizes = [scale.size for scale in scales] if own or counts is not None else None
     in_cells = numbered(atoms_table(table, scales), code.columns, number, name=CELL, sizes=sizes)
-    return PlacedTable(in_cells, np.arange(len(code.tree.leaves)), known)
+    return PlacedTable(in_cells, np.arange(len(code.tree.leaves)), by_place)
 
 
 def _counted_by_cell(table: Table, code: CellCode) -> Iterator[tuple[list[str], Counts]]:

@@ -15,16 +15,17 @@ from numpy.typing import NDArray
 
 from tacit.codes.asking import CodeRequest, counted_atoms, grouped_records, uses_of
 from tacit.codes.code import CellCode
+from tacit.codes.descent import Ints
 from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.kinds.listed import ListedScale
 from tacit.codes.search.pruning import pruned, without
-from tacit.codes.search.records import GroupedRecords, Matrix, SecretBound
+from tacit.codes.search.records import GroupedRecords, SecretBound
 from tacit.codes.searching import grown, naming_no_few
-from tacit.codes.tree import CellTree, Ints
+from tacit.codes.tree import CellTree
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, Setting, sentence
-from tacit.lift import CertifiedCells, CountedClaim, NodeClaim, ThresholdClaim, certified_cells
+from tacit.lift import CertifiedCells, CountedClaim, Matrix, NodeClaim, ThresholdClaim, certified_cells
 from tacit.tables.columns import ROW, Column
 from tacit.tables.counting import Counts
 from tacit.tables.table import Table

@@ -7,10 +7,12 @@ from math import prod
 
 import numpy as np
 
+from tacit.codes.descent import Ints
 from tacit.codes.scales.scale import Scale
 from tacit.codes.search.limits import CellLimits, used_at_thresholds
-from tacit.codes.search.records import GroupedRecords, SecretBound, Vector
-from tacit.codes.tree import CellTree, Ints, Mask
+from tacit.codes.search.records import GroupedRecords, SecretBound
+from tacit.codes.tree import CellTree
+from tacit.lift import Mask, Vector
 from tacit.lift.joint import sums
 from tacit.tables.symbols import in_order
 

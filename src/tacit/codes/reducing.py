@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.codes.tree import CellTree, Ints
+from tacit.codes.descent import Ints
+from tacit.codes.tree import CellTree
 
 
 def separated(tree: CellTree) -> list[Ints]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tacit.codes.asking import CodeRequest, counted_atoms, grouped_records, secret_orders, uses_of
 from tacit.codes.code import CellCode
 from tacit.codes.coding import FEW_COMBINATIONS
+from tacit.codes.descent import Ints
 from tacit.codes.recoding import recoded
 from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.kinds.every import AnyScale
@@ -20,7 +21,7 @@ from tacit.codes.scales.reduced import without_rare_ends, without_rare_values
 from tacit.codes.search.choosing import best_for_use
 from tacit.codes.search.growing import grow
 from tacit.codes.search.records import GroupedRecords, SecretBound
-from tacit.codes.tree import CellTree, ColumnAtoms, Ints
+from tacit.codes.tree import CellTree, ColumnAtoms
 from tacit.document import Progress, silent
 from tacit.tables.counting import Counts
 from tacit.tables.table import Table

@@ -10,11 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.codes.descent import Descent
+from tacit.codes.descent import Descent, Ints
 from tacit.errors import ArgumentError
-
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from tacit.lift import Mask
 
 
 class ColumnAtoms(NamedTuple):

@@ -9,13 +9,14 @@ from typing import Any, cast
 import numpy as np
 
 from tacit.codes.code import CellCode
+from tacit.codes.descent import Ints
 from tacit.codes.scales.fitting import fitted_scales
 from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.kinds.numbers import NumberScale
 from tacit.codes.scales.kinds.whole import WholeScale
 from tacit.codes.scales.scale import UNKNOWN
-from tacit.codes.tree import CellTree, Ints
+from tacit.codes.tree import CellTree
 from tacit.errors import DataError, sentence
 from tacit.tables.counting import count
 from tacit.tables.table import Table
@@ -55,8 +56,8 @@ def _told_by(code: CellCode, scales: tuple[AnyScale, ...], tree: CellTree) -> Ce
     for column, (old, new) in enumerate(zip(code.scales, scales, strict=True)):
         if old.column in code.numbers:
             (which, parts), (anew, levels) = code.tree.parts_of(column), tree.parts_of(column)
-            known, own = code.numbers[old.column], dict(zip(anew.tolist(), which.tolist(), strict=True))
-            numbers[old.column] = {new.text(level): known[old.text(parts[own[at]])] for at, level in enumerate(levels)}
+            before, own = code.numbers[old.column], dict(zip(anew.tolist(), which.tolist(), strict=True))
+            numbers[old.column] = {new.text(level): before[old.text(parts[own[at]])] for at, level in enumerate(levels)}
     return replace(code, scales=scales, tree=tree, numbers=numbers)
 
 

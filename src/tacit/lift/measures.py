@@ -260,8 +260,8 @@ def generator(f: str | Generator, *, gamma: float | None = None) -> Generator:
                 raise ArgumentError(f"e_gamma needs a gamma of 0 or more; gamma is {gamma}")
             return lambda t: np.maximum(t - gamma, 0) - max(1 - gamma, 0)
         if f not in GENERATORS:
-            known = ", ".join([*GENERATORS, "e_gamma"])
-            raise ArgumentError(f"there is no f-information called '{f}'; there are: {known}, or give a function")
+            names = ", ".join([*GENERATORS, "e_gamma"])
+            raise ArgumentError(f"there is no f-information called '{f}'; there are: {names}, or give a function")
         return GENERATORS[f]
     at_one = float(np.asarray(f(np.ones((1, 1)))).ravel()[0])
     if not abs(at_one) <= 1e-9:

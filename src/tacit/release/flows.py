@@ -65,8 +65,8 @@ class RecordFlows:
         """The draw of each value that is spelled out (``blank`` if wholly missing) and of all others; and the draws."""
         n, size = len(spelled), len(self.written) - 1
         outputs = np.full(size + 1, n)
-        known = self.source[spelled] < size
-        outputs[self.source[spelled[known]]] = np.flatnonzero(known)
+        within = self.source[spelled] < size
+        outputs[self.source[spelled[within]]] = np.flatnonzero(within)
         # A suppressed row is always an output of its own, unless it looks like a wholly missing value spelled out here.
         outputs[self.written == size] = int(np.argmax(blank)) if blank.any() else n + 1
         inputs = np.ones(len(self.source), dtype=np.int64)

@@ -151,8 +151,8 @@ class Merging(Treatment):
             return 1.0, [1.0] * len(symbols.columns)
         back = float(marginal[merged & symbols.all_missing].sum())
         if self.replacement is not None:
-            known = merged & (position >= 0)
-            back = float((marginal[known] * self.replacement[position[known]]).sum())
+            present = merged & (position >= 0)
+            back = float((marginal[present] * self.replacement[position[present]]).sum())
         weight = marginal * merged
         cells = [kept + self._agreement(symbols, own, weight, j) for j in range(len(symbols.columns))]
         return kept + back, cells
@@ -229,9 +229,9 @@ class Mixing(Treatment):
         return bool((np.diff(self.channel.indptr) > 1).any())
 
     def push(self, matrix: Matrix, position: Places) -> Matrix:
-        known = position >= 0
-        output = np.asarray((self.channel[position[known]].T @ matrix[:, known].T).T)
-        output[:, -1] += matrix[:, ~known].sum(axis=1)
+        present = position >= 0
+        output = np.asarray((self.channel[position[present]].T @ matrix[:, present].T).T)
+        output[:, -1] += matrix[:, ~present].sum(axis=1)
         return output
 
     def joined(self, outputs: Places, into: int) -> Mixing:
@@ -244,12 +244,12 @@ class Mixing(Treatment):
 
     def flows(self, marginal: Vector, position: Places) -> tuple[Places, Places, Vector]:
         """Each value, output and the probability of both."""
-        known, unseen = np.flatnonzero(position >= 0), np.flatnonzero(position < 0)
-        table = self.channel[position[known]].tocoo()
+        present, unseen = np.flatnonzero(position >= 0), np.flatnonzero(position < 0)
+        table = self.channel[position[present]].tocoo()
         row, output = table.coords
-        values = np.concatenate([known[row], unseen])
+        values = np.concatenate([present[row], unseen])
         outputs = np.concatenate([output, np.full(len(unseen), self.channel.shape[1] - 1)])
-        mass = np.concatenate([table.data * marginal[known][row], marginal[unseen]])
+        mass = np.concatenate([table.data * marginal[present][row], marginal[unseen]])
         occurs = mass > 0
         return values[occurs].astype(np.int64), outputs[occurs].astype(np.int64), mass[occurs]
 

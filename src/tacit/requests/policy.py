@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
@@ -186,6 +185,8 @@ def read_policy(path: AnyPath) -> Policy:
     ArgumentError
         If the file cannot be read, is not TOML, or is not a policy; an unknown key is named with the nearest known one.
     """
+    import tomllib
+
     try:
         keys = tomllib.loads(text_in(PurePath(path).as_posix(), "policy"))
     except SourceError as error:
@@ -212,11 +213,11 @@ def _read(keys: Mapping[str, Any]) -> dict[str, Any]:
     return {**keys, "also": {tuple(cells(columns)): epsilon for columns, epsilon in also.items()}}
 
 
-def _refuse_unknown(keys: Mapping[str, Any], known: Sequence[str], at: str) -> None:
+def _refuse_unknown(keys: Mapping[str, Any], allowed: Sequence[str], at: str) -> None:
     for name in keys:
-        if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else f"; it has {', '.join(known)}"
+        if name not in allowed:
+            near = get_close_matches(name, allowed, n=1)
+            hint = f"; did you mean '{near[0]}'?" if near else f"; it has {', '.join(allowed)}"
             raise ArgumentError(f"a policy has no '{at}{name}'{hint}")
 
 

@@ -146,9 +146,9 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
     if not columns:
         raise ArgumentError("name at least one column to count")
     table.require_countable(columns)
-    known = counted_before(table, columns) if weight is None else None
-    if known is not None:
-        return known
+    earlier = counted_before(table, columns) if weight is None else None
+    if earlier is not None:
+        return earlier
     brought = weight is None and table.brought(columns) is not None
     groups = None
     if weight is None and not brought:
@@ -198,9 +198,9 @@ def counts_of(
 
 def counted_before(table: Table, columns: Sequence[str]) -> Counts | None:
     """How many records have each combination of values of ``columns``, if remembered counts of the table tell."""
-    for known in table.remembered:
-        if set(columns) <= set(known.columns):
-            return known if known.columns == tuple(columns) else known.by(columns)
+    for earlier in table.remembered:
+        if set(columns) <= set(earlier.columns):
+            return earlier if earlier.columns == tuple(columns) else earlier.by(columns)
     return None
 
 
@@ -236,9 +236,9 @@ def distinct_counts(table: Table, columns: Sequence[str]) -> dict[str, int]:
 
     columns = list(columns)
     table.require_countable(columns)
-    known = counted_before(table, columns)
-    if known is not None:
-        return {name: len(levels) for name, levels in zip(columns, known.levels, strict=True)}
+    earlier = counted_before(table, columns)
+    if earlier is not None:
+        return {name: len(levels) for name, levels in zip(columns, earlier.levels, strict=True)}
     brought = table.brought(columns)
     if brought is not None:
         return {name: len(_encoded_once(table, brought.column(name), name)[0]) for name in columns}

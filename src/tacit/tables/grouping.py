@@ -77,11 +77,11 @@ def group_sizes(table: Table, columns: Sequence[str], secret: Sequence[str] = ()
     if not columns:
         raise ArgumentError("name at least one column to group by")
     table.require_countable([*columns, *secret])
-    known = counted_before(table, [*columns, *secret])
-    if known is None and table.brought([*columns, *secret]) is not None:
-        known = count(table, [*columns, *secret])
-    if known is not None:
-        return _here(known, columns, secret, least)
+    earlier = counted_before(table, [*columns, *secret])
+    if earlier is None and table.brought([*columns, *secret]) is not None:
+        earlier = count(table, [*columns, *secret])
+    if earlier is not None:
+        return _here(earlier, columns, secret, least)
     if not secret:
         rows, names = _rows(table, columns)
         groups = rows.group_by(*names).agg(nw.len().alias("n"))
@@ -153,8 +153,8 @@ def _rows(table: Table, columns: Sequence[str]) -> tuple[Rows, list[str]]:
     if not floats:
         return rows, names
     zero = [nw.when(nw.col(name) == 0).then(nw.lit(0.0)).otherwise(nw.col(name)).alias(name) for name in floats]
-    known = [nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name) for name in floats]
-    return rows.with_columns(*known).with_columns(*zero), names
+    without_nan = [nw.when(~nw.col(name).is_nan()).then(nw.col(name)).alias(name) for name in floats]
+    return rows.with_columns(*without_nan).with_columns(*zero), names
 
 
 def _with_rarity(table: Table, secret: Sequence[str]) -> Table:

@@ -63,8 +63,8 @@ def _refuse_texts(table: Table, texts: Sequence[str]) -> None:
     counted: list[Any] = []
     for name in names:
         value = nw.col(name)
-        known = value.str.contains(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}|{MISSING}")
-        bad = nw.when(~known).then(value)
+        readable = value.str.contains(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}|{MISSING}")
+        bad = nw.when(~readable).then(value)
         counted.append(bad.count().alias(f"n_{name}"))
     answer = table.collected(rows.select(*counted)).to_pylist()[0]
     for column, name in zip(texts, names, strict=True):

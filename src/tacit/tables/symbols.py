@@ -116,11 +116,11 @@ class Symbols:
                 for at, (theirs, levels) in enumerate(zip(place, self.levels, strict=True))
             ]
         )
-        known = (moved >= 0).all(axis=1)
+        complete = (moved >= 0).all(axis=1)
         _, numbers = in_order(np.concatenate([moved + 1, other.codes + 1]))
         position = np.full(len(numbers), -1, dtype=np.int64)
         position[numbers[len(self) :]] = np.arange(len(other))
-        return np.where(known, position[numbers[: len(self)]], -1)
+        return np.where(complete, position[numbers[: len(self)]], -1)
 
     def picked(self, rows: Codes) -> Symbols:
         """Some of the symbols, without levels that none of them has."""

@@ -53,9 +53,9 @@ def compas() -> pa.Table:
     within = pc.and_(
         pc.less_equal(table["days_b_screening_arrest"], 30), pc.greater_equal(table["days_b_screening_arrest"], -30)
     )
-    known = pc.and_(pc.not_equal(table["is_recid"], -1), pc.not_equal(table["c_charge_degree"], "O"))
+    usable = pc.and_(pc.not_equal(table["is_recid"], -1), pc.not_equal(table["c_charge_degree"], "O"))
     scored = pc.and_(pc.not_equal(table["score_text"], "N/A"), pc.is_in(table["race"], pa.array(COMPAS_RACES)))
-    table = table.filter(pc.fill_null(pc.and_(pc.and_(within, known), scored), False))
+    table = table.filter(pc.fill_null(pc.and_(pc.and_(within, usable), scored), False))
     if table.num_rows != COMPAS_RECORDS:
         raise DataError(f"COMPAS has {table.num_rows:,} records after the filter, not {COMPAS_RECORDS:,}")
     days = pc.days_between(table["c_jail_in"].cast(pa.date32()), table["c_jail_out"].cast(pa.date32()))

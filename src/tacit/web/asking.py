@@ -72,14 +72,14 @@ class Askable:
     def command(self, request: Mapping[str, Any], wording: Wording) -> str:
         """What would be typed, in the folder, for the same answer."""
         about = str(request[self.subject])
-        known = _of(AUDIT)["settings"] if self.words == "audit" else self.settings
+        settings = _of(AUDIT)["settings"] if self.words == "audit" else self.settings
         words = [Command(self.words, f"./{about}" if about.startswith("-") else about).told(wording)]
         if self.piped is not None:
             command = Command(self.words, **{self.subject: about, "whole": True}).told(wording)
             words = [f"printf %s {shlex.quote(request[self.piped])} | {command}"]
         for name, value in request.items():
-            if name in known and name != self.piped and value is not False:
-                words += [Setting(name, each).told(wording) for each in _typed(known[name].kind, value)]
+            if name in settings and name != self.piped and value is not False:
+                words += [Setting(name, each).told(wording) for each in _typed(settings[name].kind, value)]
         return " ".join(words)
 
     def answered(self, request: Mapping[str, Any], progress: Progress) -> Any:

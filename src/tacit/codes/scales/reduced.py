@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.codes.descent import Ints
 from tacit.codes.scales.kinds.beginnings import BeginningScale, start_between
 from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.dates import DateScale
@@ -21,7 +22,7 @@ from tacit.codes.scales.kinds.prefixes import PrefixScale, share_pattern
 from tacit.codes.scales.kinds.stretches import StretchScale
 from tacit.codes.scales.kinds.whole import WholeScale
 from tacit.codes.scales.scale import Scale
-from tacit.codes.tree import Ints, Mask
+from tacit.lift import Mask
 
 # A list of at most this many values is spelled out.
 FEW_VALUES = 20

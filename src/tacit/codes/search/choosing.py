@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from tacit.codes.additive import additive_guesses, area_under_curve
-from tacit.codes.search.records import GroupedRecords, Matrix, Vector
+from tacit.codes.descent import Ints
+from tacit.codes.search.records import GroupedRecords
 from tacit.codes.search.worth import groups_of, information, told_of_use
-from tacit.codes.tree import CellTree, ColumnAtoms, Ints
+from tacit.codes.tree import CellTree, ColumnAtoms
+from tacit.lift import Matrix, Vector
 from tacit.lift.joint import sums
 
 # What a column that tells nothing about the use is still worth, as a share of what all columns tell about it.

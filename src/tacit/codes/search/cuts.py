@@ -9,12 +9,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.codes.descent import Ints
 from tacit.codes.search.frontier import Frontier, Tally, tallied
 from tacit.codes.search.judging import departure
 from tacit.codes.search.limits import CellLimits
-from tacit.codes.search.records import Vector
 from tacit.codes.search.worth import Worth
-from tacit.codes.tree import ColumnAtoms, Ints, Mask
+from tacit.codes.tree import ColumnAtoms
+from tacit.lift import Mask, Vector
 
 
 @dataclass(eq=False)

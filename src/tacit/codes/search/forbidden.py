@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.codes.search.records import GroupedRecords, Matrix, SecretBound, Vector
-from tacit.codes.tree import ColumnAtoms, Ints, Mask
+from tacit.codes.descent import Ints
+from tacit.codes.search.records import GroupedRecords, SecretBound
+from tacit.codes.tree import ColumnAtoms
+from tacit.lift import Mask, Matrix, Vector
 
 
 @dataclass(frozen=True)

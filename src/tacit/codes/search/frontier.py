@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.codes.descent import Ints
 from tacit.codes.search.limits import CellLimits
-from tacit.codes.search.records import GroupedRecords, Matrix, Vector
-from tacit.codes.tree import ColumnAtoms, Ints, Mask
+from tacit.codes.search.records import GroupedRecords
+from tacit.codes.tree import ColumnAtoms
+from tacit.lift import Mask, Matrix, Vector
 from tacit.lift.joint import sums
 
 # The most groups that are counted at a time.

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tacit.codes.descent import Ints
 from tacit.codes.search.cuts import BestCuts, CutRules, best_cuts
 from tacit.codes.search.frontier import Frontier
-from tacit.codes.tree import CellTree, Ints, Mask
+from tacit.codes.tree import CellTree
+from tacit.lift import Mask
 
 
 class Growth:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.codes.descent import Ints
 from tacit.codes.search.frontier import Frontier, Tally
 from tacit.codes.search.limits import CellLimits
-from tacit.codes.search.records import Matrix, Vector
-from tacit.codes.tree import Ints
+from tacit.lift import Matrix, Vector
 
 # A cut that uses up its bounds is still worth a little.
 _FLOOR = 0.02

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.codes.search.records import Matrix, SecretBound, Vector
-from tacit.codes.tree import Ints
-from tacit.lift import threshold_places, threshold_risk
+from tacit.codes.descent import Ints
+from tacit.codes.search.records import SecretBound
+from tacit.lift import Matrix, Vector, threshold_places, threshold_risk
 from tacit.lift.tolerances import MARGIN, TOLERANCE
 
 _SMALLEST = 1e-300

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.codes.descent import Ints
 from tacit.codes.search.limits import CellLimits, used_at_thresholds
-from tacit.codes.search.records import GroupedRecords, Matrix, SecretBound, Vector
-from tacit.codes.tree import CellTree, Ints, Mask
+from tacit.codes.search.records import GroupedRecords, SecretBound
+from tacit.codes.tree import CellTree
+from tacit.lift import Mask, Matrix, Vector
 from tacit.lift.joint import sums
 
 

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.codes.tree import ColumnAtoms, Ints, Mask
+from tacit.codes.descent import Ints
+from tacit.codes.tree import ColumnAtoms
 from tacit.errors import ArgumentError
-
-Vector = NDArray[np.float64]
-Matrix = NDArray[np.float64]
+from tacit.lift import Mask, Vector
 
 
 @dataclass(frozen=True, eq=False)

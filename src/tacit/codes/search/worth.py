@@ -9,9 +9,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.codes.descent import Ints
 from tacit.codes.search.frontier import Frontier, Tally
-from tacit.codes.search.records import GroupedRecords, Matrix, Vector
-from tacit.codes.tree import ColumnAtoms, Ints, Mask
+from tacit.codes.search.records import GroupedRecords
+from tacit.codes.tree import ColumnAtoms
+from tacit.lift import Mask, Matrix, Vector
 from tacit.lift.joint import sums
 
 # A column of more atoms counts by this many groups.

@@ -104,9 +104,9 @@ class NeighboursReader:
             for at in (below - 1 - step, above + step):
                 there = (at >= 0) & (at < len(self.places_))
                 inside = np.where(there, at, 0)
-                known = (self.coded_[inside][:, None] == np.arange(len(self.values_))) & there[:, None]
+                one_hot = (self.coded_[inside][:, None] == np.arange(len(self.values_))) & there[:, None]
                 next_door = np.abs(self.places_[inside] - places) <= 1 + step
-                parts += [known, known & next_door[:, None]]
+                parts += [one_hot, one_hot & next_door[:, None]]
         return np.hstack(parts).astype(np.float64)
 
 

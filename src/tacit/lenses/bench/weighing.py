@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm, rankdata
 
 from tacit.errors import ArgumentError
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+from tacit.learn.arrays import Codes, Floats
 
 # Shuffles of the secrets that say what chance alone would reach.
 SHUFFLES = 199

@@ -17,9 +17,9 @@ from tacit.lenses.coded.certifying import CodedAbout
 from tacit.lenses.images.audit import ImageCollection, ask_images, first_alike
 from tacit.lenses.images.coding import image_units
 from tacit.lenses.images.families import ReadImages, image_families
+from tacit.lenses.images.files import Pixels
 from tacit.lenses.images.images import Images, open_again, open_pixels, pixels_of, suggested_patch
 from tacit.lenses.images.protect import NAMES, by_part
-from tacit.lenses.images.results import Pixels
 from tacit.lenses.images.verify import opened_images, originals_of
 from tacit.lift import Mask
 from tacit.release.certificate import CodedCertificate, ImageCertificate

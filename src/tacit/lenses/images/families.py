@@ -11,8 +11,8 @@ import numpy as np
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.lenses.bench.families import NEIGHBOURS, Family, linear
 from tacit.lenses.bench.trying import spread
+from tacit.lenses.images.files import Pixels
 from tacit.lenses.images.hog import cell_of, hog_features, smaller
-from tacit.lenses.images.results import Pixels
 
 # Holes are filled in from this many directions, in this many rounds; the noised value still counts this much.
 _DIRECTIONS, _ROUNDS, _TRUST = 40, 15, 0.3
@@ -156,10 +156,10 @@ def completed(values: Any, holes: Flags) -> Any:
     The directions are found with the holes filled, then the holes filled from the directions, in turn (iterated
     principal components; Kiers 1997). No secret is used.
     """
-    known = ~holes
-    mean = np.where(known, values, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    whole = ~holes
+    mean = np.where(whole, values, 0).sum(axis=0) / np.maximum(whole.sum(axis=0), 1)
     # A place that is a hole in every row has only its noise to go by.
-    mean = np.where(known.any(axis=0), mean, values.mean(axis=0))
+    mean = np.where(whole.any(axis=0), mean, values.mean(axis=0))
     filled = np.where(holes, mean, values)
     directions = min(_DIRECTIONS, min(values.shape) - 1)
     if directions < 1 or not holes.any():

@@ -31,6 +31,7 @@ from tacit.lenses.images.audit import (
 )
 from tacit.lenses.images.claims import patch_delta, published
 from tacit.lenses.images.families import ReadImages, image_families
+from tacit.lenses.images.files import Pixels
 from tacit.lenses.images.images import (
     Images,
     image_file,
@@ -41,7 +42,7 @@ from tacit.lenses.images.images import (
     write_csv,
     write_images,
 )
-from tacit.lenses.images.results import Pixels, ShownImage
+from tacit.lenses.images.results import ShownImage
 from tacit.lenses.images.worth import worth_of_images
 from tacit.lenses.ordering import released_order
 from tacit.lift import Mask

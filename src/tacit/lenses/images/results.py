@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from tacit.document import Information
 from tacit.document.quantities import NATS
+from tacit.lenses.images.files import Pixels
 from tacit.lift import Estimate, Verdict
 from tacit.release.certificate import HeatMap
-
-Pixels = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from tacit.errors import Command, Setting, SourceError, sentence
 from tacit.learn.arrays import Codes
 from tacit.lenses.bench.fitness import AS_THEY_WERE, broken_words, check_of_readers, check_of_untouched
 from tacit.lenses.images.claims import judged, patch_delta
+from tacit.lenses.images.files import Pixels
 from tacit.lenses.images.images import Images, check_of_reading, open_again, open_pixels, patch_masks, write_images
 from tacit.lenses.images.protect import BETTER, FLAGS, NAMES, benched_images, by_part, verdict_after
-from tacit.lenses.images.results import Pixels
 from tacit.lift import Mask, Matrix
 from tacit.loading import arrays_in, rows_in
 from tacit.release.certificate import ImageCertificate, best_guesses
@@ -199,8 +199,8 @@ def originals_of(release: ImageRelease, original: Images, released: Images) -> C
     at = {name: k for k, name in enumerate(original.names)}
     names = release.names or {name: name for name in released.names}
     places = [at.get(names.get(name, "")) for name in released.names]
-    known = [place for place in places if place is not None]
-    return np.array(known, dtype=np.int64) if len(set(known)) == len(places) else None
+    recognised = [place for place in places if place is not None]
+    return np.array(recognised, dtype=np.int64) if len(set(recognised)) == len(places) else None
 
 
 def _checks_of_patches(release: ImageRelease, flags: Mask, original: Images, released: Images) -> list[Check]:

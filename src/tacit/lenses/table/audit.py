@@ -84,9 +84,8 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
     prices = secret_prices(tally, epsilon=USUAL if look.epsilon is None else look.epsilon, progress=progress)
     result = replace(result, found=people_found(table_question, table_question.known), prices=prices)
     progress("trying what could be done", None)
-    result = replace(
-        result, fixes=effects(table_question, _worth_trying(table_question, result)), asked=said_of(of_release)
-    )
+    fixes = effects(table_question, _worth_trying(table_question, result))
+    result = replace(result, fixes=fixes, asked=said_of(of_release))
     values: Mapping[str, Vector] = {"risk": risk(tally.joint)}
     answer = (
         by_counting(result.measures)
@@ -94,13 +93,9 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         else first_answer(tally, result.measures, random_state=look.random_state, progress=progress)
     )
     answer = replace(answer, basis=f"{sampled} {basis(answer, tally)}".lstrip())
-    words = headline(answer, tally)
-    answer, words = no_less_than_a_column(
-        answer, result.column_leaks, entropy(tally.joint.prior), table_question.secret
-    ) or (
-        answer,
-        words,
-    )
+    uncertainty = entropy(tally.joint.prior)
+    raised = no_less_than_a_column(answer, result.column_leaks, uncertainty, table_question.secret)
+    answer, words = raised or (answer, headline(answer, tally))
     result = replace(result, answer=answer, verdict=answer.verdict, headline=words)
     if estimates is not None:
         tally = estimates.counted

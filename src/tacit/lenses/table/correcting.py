@@ -87,7 +87,7 @@ def corrected_column(channel: ColumnChannel, data: Table) -> CorrectedColumn:
     sql = correction_sql(
         channel.column,
         outputs=values,
-        names=[each.name if known else None for each, known in zip(corrected, corrections.told, strict=True)],
+        names=[each.name if tellable else None for each, tellable in zip(corrected, corrections.told, strict=True)],
         weights=corrections.weights,
         variances=corrections.variances,
     )

@@ -115,9 +115,9 @@ def protect_coded_posts(
         certificate = replace(certificate, topics=worth)
         notes = note_on_copies(int((~parts.different).sum()), "posts")
         result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(records, topics), notes)
-        known = "\n".join(words.vocabulary.terms).encode()
+        terms = "\n".join(words.vocabulary.terms).encode()
         more = {
-            "terms": np.frombuffer(known, dtype=np.uint8),
+            "terms": np.frombuffer(terms, dtype=np.uint8),
             "posts": words.vocabulary.posts,
             "weights": words.weights,
         }
@@ -225,12 +225,14 @@ def _phrase(people: Floats, words_of_code: Sequence[Sequence[str]]) -> str:
 
 
 def _worth(
-    bags: Any, known: Vocabulary, topics: Sequence[str], released: Codes, units: Units, design: Flags
+    bags: Any, vocabulary: Vocabulary, topics: Sequence[str], released: Codes, units: Units, design: Flags
 ) -> TopicWorth:
     """What the released topics are worth to a reader."""
     used = set(released.tolist())
     places = [
-        [known.places[word] for word in topic.split(" ") if word != BETWEEN] if at in used and topic != NO_WORD else []
+        [vocabulary.places[word] for word in topic.split(" ") if word != BETWEEN]
+        if at in used and topic != NO_WORD
+        else []
         for at, topic in enumerate(topics)
     ]
     return topic_worth(bags, places, released[units.of_record], design[units.of_record])
@@ -274,8 +276,8 @@ def verify_coded_posts(
     def read(kept: KeptCode) -> Originals:
         posts = read_posts(against, text=certificate.column or "", secret=certificate.secret, engine=engine)
         units = post_units(posts, CodedAbout("posts", certificate.secret, certificate.column, certificate.group))
-        known = tuple(bytes(kept.arrays["terms"]).decode().split("\n"))
-        vocabulary = Vocabulary(known, kept.arrays["posts"])
+        terms = tuple(bytes(kept.arrays["terms"]).decode().split("\n"))
+        vocabulary = Vocabulary(terms, kept.arrays["posts"])
         bags = TopicWords(vocabulary, kept.arrays["weights"]).bags(posts.texts)
         data = open_table(directory / certificate.output.file)
         batches = list(data.batches(data.names, ROWS_AT_ONCE))
@@ -284,7 +286,7 @@ def verify_coded_posts(
 
         def shown(again: CodedAgain) -> Iterator[Check]:
             own = OwnCodes(again.own, len(kept.book), kept.channel)
-            topics = _written(bags, known, units, kept.parts.design, own, certificate.least)
+            topics = _written(bags, terms, units, kept.parts.design, own, certificate.least)
             alike = written == [topics[at] for at in codes.tolist()]
             yield Check("what topics are written as", alike, "as made again" if alike else "other words")
             worth = _worth(bags, vocabulary, topics, again.released, units, kept.parts.design)

@@ -106,7 +106,7 @@ def mask_posts(posts: Posts, model: TextModel, masking: Masking, *, epsilon: flo
     """Mask the leaking terms of every post in reading order, each judged by what has been shown so far."""
     bags = bags_by(posts.texts, model.vocabulary)
     flags, shown = model.terms.leaking(bags, epsilon=epsilon, bound=bound)
-    names, known = model.vocabulary.terms, model.vocabulary.places
+    names, places = model.vocabulary.terms, model.vocabulary.places
     texts: list[str] = []
     touched: list[bool] = []
     words = masked = unknown = 0
@@ -114,7 +114,7 @@ def mask_posts(posts: Posts, model: TextModel, masking: Masking, *, epsilon: flo
         cells = slice(bags.indptr[row], bags.indptr[row + 1])
         hidden = {names[at] for at in bags.indices[cells][flags[cells]]}
         post_terms = terms(post)
-        strange = [term for term in post_terms if term not in known]
+        strange = [term for term in post_terms if term not in places]
         if masking.rare == "mask":
             hidden |= set(strange)
         words, unknown = words + len(post_terms), unknown + len(strange)

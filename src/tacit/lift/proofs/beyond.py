@@ -72,7 +72,7 @@ def beyond_p_values(
     saving the sum: a pair gets the smallest p-value at once if a limit of P(s), at the first of these levels, and a
     binomial tail for a, at the second, put it within the bound.
     """
-    known = None if prior is None else np.asarray(prior, dtype=np.float64)
+    fixed_prior = None if prior is None else np.asarray(prior, dtype=np.float64)
     arrays = [np.asarray(each, dtype=np.float64) for each in (pair, value, secret, total, low, high, least)]
     k, n, with_secret, everyone, low_, high_, level = np.broadcast_arrays(*arrays)
     if not ((k >= 0) & (k <= n) & (k <= with_secret) & (n - k <= everyone - with_secret)).all():
@@ -83,12 +83,12 @@ def beyond_p_values(
     for bound, up in ((low_, False), (high_, True)):
         bounded = np.isfinite(bound)
         own, of_value, factor = k[bounded], n[bounded], np.exp(bound[bounded] if up else -bound[bounded])
-        if known is None:
+        if fixed_prior is None:
             side = _of_a_side(
                 own, of_value, with_secret[bounded], everyone[bounded], factor, level[bounded], most, up=up
             )
         else:
-            rate = factor * np.broadcast_to(known, k.shape)[bounded]
+            rate = factor * np.broadcast_to(fixed_prior, k.shape)[bounded]
             side = np.where(of_value > 0, tail(own, of_value, rate, up=up), 1.0)
         result[bounded] = np.maximum(result[bounded], side)
     return result

@@ -8,7 +8,6 @@ from functools import cached_property
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, vstack
 
 from tacit.codes.coding import coded
@@ -19,10 +18,8 @@ from tacit.tables.counting import count
 from tacit.tables.cutting import Cut, cut
 from tacit.tables.gathering import gathered
 from tacit.tables.pairing import side_by_side
-from tacit.tables.symbols import Symbols, in_order
+from tacit.tables.symbols import Codes, Symbols, in_order
 from tacit.tables.table import Table
-
-Codes = NDArray[np.int64]
 
 # The most combinations that are counted, and cells of a joint that are built: about a gigabyte.
 MOST_CELLS = 20_000_000

@@ -110,23 +110,23 @@ def written_as_counted(original: Counted, data: Table, rules: ReleaseRules) -> b
     ):
         return None
     source, released = question.original, code.columns
-    known = counted_before(source, [*question.hidden, *released])
-    if known is None:
+    earlier = counted_before(source, [*question.hidden, *released])
+    if earlier is None:
         # There may be as many combinations as rows.
         return None
     pairs = counted_beside(source, released, data, released)
     if pairs is None:
         return None
     before, after = pairs.columns[: len(released)], pairs.columns[len(released) :]
-    if not pairs.by(before).agrees(known.by(released)):
+    if not pairs.by(before).agrees(earlier.by(released)):
         return False
-    cell, of_known = (cells_of_groups(code, *each, source.name) for each in ((pairs, before), (known, released)))
+    cell, of_known = (cells_of_groups(code, *each, source.name) for each in ((pairs, before), (earlier, released)))
     for column, texts in zip(after, code.texts, strict=True):
         if not (pairs.values(column) == np.array(texts, dtype=object)[cell]).all():
             return False
     # The rows are read side by side without the secrets; how often these occur was counted in the same file.
     data.remembered.append(replace(pairs.by(after), columns=released))
-    by_cell = counts_by_cell(known, question.hidden, of_known)
+    by_cell = counts_by_cell(earlier, question.hidden, of_known)
     again = told_counts(source, code, by_cell, atom_codes(by_cell, [CELL])[:, 0])
     return again.agrees(original.counts)
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.table.kept.reading import ReleasedColumn
-from tacit.lenses.table.kept.values import FEW_VALUES, Codes, ColumnValues, Floats, ValueGroups
+from tacit.lenses.table.kept.values import FEW_VALUES, ColumnValues, ValueGroups
 
 # A model takes any number further out than this to be this far out.
 _FURTHEST = 1e30

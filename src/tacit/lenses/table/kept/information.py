@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.lenses.table.kept.values import Codes, Floats
+from tacit.learn.arrays import Codes, Floats
 from tacit.tables.symbols import in_order
 
 SHUFFLES = 5

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tacit.errors import ColumnError, DataError
+from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.table.kept.information import cramers_v, entropy_of, kept_share, numbered
 from tacit.lenses.table.kept.levels import LevelDictionary
 from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.uses import IN_TURN, NAMED, use_scores
-from tacit.lenses.table.kept.values import Codes, ColumnValues, Floats, ValueGroups
+from tacit.lenses.table.kept.values import ColumnValues, ValueGroups
 from tacit.release.kept import (
     MOST_IN_TURN,
     AssociationChange,

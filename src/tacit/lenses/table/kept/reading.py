@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.table.kept.levels import LevelMeaning, LevelRead, read_levels
-from tacit.lenses.table.kept.values import Codes, ColumnValues, Floats, ValueGroups, distinct_numbers, distinct_texts
+from tacit.lenses.table.kept.values import ColumnValues, ValueGroups, distinct_numbers, distinct_texts
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -61,9 +61,9 @@ def rows_entropy(table: Table, columns: Sequence[str], *, weight: str | None = N
     import narwhals as nw
 
     table.require_countable(list(columns))
-    known = counted_before(table, columns) if weight is None else None
-    if known is not None:
-        return entropy(known.records / known.records.sum()) if len(known.records) else 0.0
+    earlier = counted_before(table, columns) if weight is None else None
+    if earlier is not None:
+        return entropy(earlier.records / earlier.records.sum()) if len(earlier.records) else 0.0
     rows, names = table.plainly(columns)
     size = nw.len().cast(nw.Float64)
     if weight is not None:

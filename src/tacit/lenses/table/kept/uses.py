@@ -9,9 +9,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from tacit.codes.additive import additive_guesses, area_under_curve, never_sure
+from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.table.kept.features import ModelColumn, chances, features, numbers
 from tacit.lenses.table.kept.reading import ReleasedColumn
-from tacit.lenses.table.kept.values import Codes, ColumnValues, Floats, ValueGroups
+from tacit.lenses.table.kept.values import ColumnValues, ValueGroups
 from tacit.release.kept import UseScore
 
 HOLDOUT = 1 / 3
@@ -97,9 +98,9 @@ def _score(
     """The score of one column; None if there is nothing to predict, or nothing to predict it from."""
     groups, target = _target(column)
     truth = groups.of[column.codes]
-    known = chosen[truth[chosen] >= 0]
-    cut = int(len(known) * (1 - HOLDOUT))
-    train, test = np.sort(known[:cut]), np.sort(known[cut:])
+    labelled = chosen[truth[chosen] >= 0]
+    cut = int(len(labelled) * (1 - HOLDOUT))
+    train, test = np.sort(labelled[:cut]), np.sort(labelled[cut:])
     others = [each for name, each in read.items() if name != column.name]
     if not others or len(np.unique(truth[train])) < 2 or len(np.unique(truth[test])) < 2:
         return None

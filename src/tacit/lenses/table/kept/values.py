@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
+from tacit.learn.arrays import Codes as Codes, Floats as Floats
 from tacit.lenses.table.kept.times import days_in, number_of
 from tacit.tables.symbols import level_text
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 FEW_VALUES = 20
 # With more values, numbers are grouped into tenths, texts into twentieths of their order.
 TENTHS, TWENTIETHS = 10, 20
-
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

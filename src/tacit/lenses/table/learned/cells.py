@@ -8,18 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.errors import DataError, Setting, sentence
 from tacit.lift import Mask
 from tacit.tables.columns import Column
 from tacit.tables.numbers import INFINITE, MINUS_INFINITE, MISSING, NUMBER
-from tacit.tables.symbols import Symbols, level_text
+from tacit.tables.symbols import Codes, Symbols, level_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Codes = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +57,8 @@ def cells_of(
     levels, strange = [], []
     for name, values in zip(symbols.columns, symbols.levels, strict=True):
         array = _typed(table[name], values, (kinds or {}).get(name))
-        known = (met or {}).get(name)
-        unmet = [known is not None and text is not None and text not in known for text in array.to_pylist()]
+        own = (met or {}).get(name)
+        unmet = [own is not None and text is not None and text not in own for text in array.to_pylist()]
         _refuse_strangers(name, values, unmet)
         levels.append(array)
         strange.append(np.array(unmet, dtype=bool))

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, DataError, Sentence, Setting, sentence
-from tacit.lenses.table.learned.cells import Codes, LearnableCells, cells_of
+from tacit.lenses.table.learned.cells import LearnableCells, cells_of
 from tacit.lenses.table.learned.choosing import EstimatorChoice
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import Mask, Matrix, Vector
+from tacit.tables.symbols import Codes
 
 # Learning from more records than this takes minutes and hardly changes the answer; the rest are only scored.
 MOST_RECORDS = 200_000
@@ -305,5 +306,5 @@ def _met_by(model: Any, counted: Counted) -> LearnableCells:
     names = tuple(str(name) for name in model.feature_names_in_)
     kinds = dict(zip(names, encoder.kinds, strict=True))
     levels = zip(names, encoder.levels, strict=True)
-    met = {name: frozenset(known) for name, known in levels if kinds[name] == "category"}
+    met = {name: frozenset(values) for name, values in levels if kinds[name] == "category"}
     return cells_of(counted.symbols, counted.question.table.columns, names=names, kinds=kinds, met=met)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.codes.descent import Ints
 from tacit.codes.scales.calendar import start_of
 from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.dates import DateScale
@@ -18,9 +19,8 @@ from tacit.codes.scales.kinds.stretches import StretchScale
 from tacit.codes.scales.kinds.whole import WholeScale
 from tacit.codes.scales.scale import Scale
 from tacit.codes.scales.wording import OTHER
-from tacit.codes.tree import Ints
 from tacit.errors import ArgumentError
-from tacit.lenses.table.reading.shares import Floats
+from tacit.learn.arrays import Floats
 from tacit.lenses.table.reading.tails import TailMeans, tail_means
 
 if TYPE_CHECKING:

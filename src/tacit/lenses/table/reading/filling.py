@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.codes.additive import additive_guesses, never_sure
-from tacit.codes.tree import Ints
+from tacit.codes.descent import Ints
+from tacit.learn.arrays import Floats
 from tacit.lenses.table.reading.columns import ReadColumn
-from tacit.lenses.table.reading.shares import Floats
 
 # With at most this many atoms, each is a class to predict; otherwise it is whether one is above the middle.
 _CLASSES = 10

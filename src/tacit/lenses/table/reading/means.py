@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tacit.learn.arrays import Floats
 from tacit.lenses.table.reading.atoms import AtomRanges
 from tacit.lenses.table.reading.columns import SAID, ReadColumn
-from tacit.lenses.table.reading.shares import Floats, pair_shares, smallest_mean
+from tacit.lenses.table.reading.shares import pair_shares, smallest_mean
 
 # Equally good readings of a release may differ by this share of a mean, and by this share of the spread of numbers.
 _OF_MEAN, _OF_SPREAD = 0.1, 0.25
@@ -54,7 +55,7 @@ def group_means(numbers: ReadColumn, ranges: AtomRanges, groups: ReadColumn) -> 
     else:
         here, flat = numbers.scale.present, numbers.shares_without_widths
         shares, means = joint[:, :here].sum(axis=1), _means(joint[:, :here], ranges.middles(numbers.shares[:here]))
-        others = [_with_more_beyond(numbers, ranges, joint[:, :here], means)]
+        others = [_with_more_beyond(numbers, ranges, joint[:, :here])]
         others += [_means(_joint(groups, numbers, pairs, flat)[:, :here], ranges.middles(flat[:here]))]
         supported = np.max(np.abs(np.array(others) - means), axis=0) <= _allowed(numbers, ranges, means)
     n, surely = len(groups.level), groups.surely
@@ -78,7 +79,7 @@ def _joint(groups: ReadColumn, numbers: ReadColumn, pairs: Floats, shares: Float
     return pair_shares(groups.parts.astype(np.float64), numbers.parts.astype(np.float64), pairs, start)
 
 
-def _with_more_beyond(numbers: ReadColumn, ranges: AtomRanges, joint: Floats, means: Floats) -> Floats:
+def _with_more_beyond(numbers: ReadColumn, ranges: AtomRanges, joint: Floats) -> Floats:
     """The means if tails are thick and, where nobody knows how far they go, hold more records.
 
     Large numbers are often what a release hides, so it states them less often than they occur.
@@ -86,9 +87,9 @@ def _with_more_beyond(numbers: ReadColumn, ranges: AtomRanges, joint: Floats, me
     shares, here = numbers.shares[: numbers.scale.present], joint.shape[1]
     middles = ranges.middles(shares, thick=True)
     out, total = _means(joint, middles), joint.sum(axis=1)
-    for at, known in ((0, np.isfinite(ranges.least)), (here - 1, np.isfinite(ranges.most))):
+    for at, bounded in ((0, np.isfinite(ranges.least)), (here - 1, np.isfinite(ranges.most))):
         positive = at == 0 and ranges.high[0] >= 0
-        if known or positive or np.isfinite((ranges.low, ranges.high)[at > 0][at]) or shares[at] <= 0:
+        if bounded or positive or np.isfinite((ranges.low, ranges.high)[at > 0][at]) or shares[at] <= 0:
             continue
         may = float(numbers.records @ numbers.parts[:, at]) / len(numbers.level)
         more = _divided(joint[:, at], total) * (min(_TIMES_BEYOND, may / shares[at]) - 1)

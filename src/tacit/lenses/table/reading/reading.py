@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.codes.descent import Ints
 from tacit.codes.scales.kinds.whole import WholeScale
-from tacit.codes.tree import Ints
 from tacit.document import listed
 from tacit.errors import ArgumentError, ColumnError, SourceError
+from tacit.learn.arrays import Floats
 from tacit.lenses.released import BATCH, ReleasedTable
 from tacit.lenses.table.reading.columns import SAID, ReadColumn
 from tacit.lenses.table.reading.filling import first_fit
 from tacit.lenses.table.reading.means import GroupMean, group_means
-from tacit.lenses.table.reading.shares import Floats
 from tacit.loading import file_sha256
 from tacit.release.certificate import CountedCertificate, read_certificate
 from tacit.release.levels import LEVELS, read_code

@@ -6,10 +6,9 @@ Every part is divided among its atoms by the shares so far, and these are counte
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from tacit.codes.descent import Ints
+from tacit.learn.arrays import Floats
 
 _ROUNDS = 100
 # Neighbouring ranges are evened out a little in every round: otherwise, what is not told becomes ever more uneven.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.lenses.table.reading.shares import Floats
+from tacit.learn.arrays import Floats
 
 # A tail is fitted from where this many times as many numbers lie beyond: nearer, a single odd step would decide it.
 _TIMES = 3.0
