@@ -27,7 +27,7 @@ def fields(requests: tuple[type, ...]) -> set[str]:
 
 @pytest.mark.parametrize("verb", ["audit", "protect"])
 def test_the_keywords_that_type_checkers_see_are_the_settings(verb: str) -> None:
-    seen = {"text", "labels"}
+    seen = {"text", "vector", "labels"}
     for lens in ("Table", "Images", "Text", "Vectors"):
         seen |= set(getattr(keywords, f"{verb.capitalize()}{lens}").__annotations__)
     assert seen == fields(VERBS[verb])
@@ -72,17 +72,17 @@ def test_help_names_every_default_that_is_not_nothing() -> None:
         (Question, {"engine": "sqlite"}, "choose one of duckdb, spark"),
         (Question, {"levels": 5}, "it maps columns to their levels"),
         (Question, {"levels": {"age": 0}}, "a step is a number above 0"),
-        (Question, {"levels": {"age": True}}, "it is a step"),
-        (Question, {"levels": {"age": []}}, "it is a step"),
+        (Question, {"levels": {"age": True}}, "it must be a step"),
+        (Question, {"levels": {"age": []}}, "it must be a step"),
         (Question, {"levels": {"age": [30, 18]}}, "rising order"),
         (Question, {"levels": {"age": [30, "old"]}}, "numbers, or values in their order"),
         (Question, {"levels": {"age": ["old"]}}, "at least two values"),
         (Question, {"levels": {"age": "low<low"}}, "each of them once"),
-        (Question, {"levels": {"day": "fortnight"}}, "it is a step"),
-        (Question, {"levels": {"zip": "prefix:0"}}, "it is a step"),
+        (Question, {"levels": {"day": "fortnight"}}, "it must be a step"),
+        (Question, {"levels": {"zip": "prefix:0"}}, "it must be a step"),
         (Bound, {"epsilon": -0.1}, "between 0 and 100"),
-        (Bound, {"epsilon": math.nan}, "it is a number"),
-        (Bound, {"epsilon": True}, "it is a number"),
+        (Bound, {"epsilon": math.nan}, "it must be a number"),
+        (Bound, {"epsilon": True}, "it must be a number"),
         (Bound, {"also": {"sex": -1}}, "0 or more"),
         (Bound, {"also": {("sex", "sex"): 1}}, "named twice"),
         (Bound, {"least": 0}, "1 or more"),
@@ -95,7 +95,7 @@ def test_help_names_every_default_that_is_not_nothing() -> None:
         (Making, {"prefer": ["age"]}, "maps columns to numbers"),
         (Making, {"keep_secret": "yes"}, "True or False"),
         (Look, {"shuffles": 20.5}, "whole number"),
-        (Learning, {"model": 3}, "it is a path"),
+        (Learning, {"model": 3}, "it must be a path"),
     ],
 )
 def test_a_value_that_cannot_be_used_is_refused_by_its_name(request_type: Any, settings: Any, message: str) -> None:
@@ -112,10 +112,10 @@ def test_a_value_that_cannot_be_used_is_refused_by_its_name(request_type: Any, s
         (("--secret", "race", "--bins", "age=-5"), "--bins age=-5 cannot be used"),
         (("--secret", "race", "--bins", "age"), "neither COLUMN=10"),
         (("--secret", "race", "--bins", "age=3", "--bins", "age=4"), "cut twice"),
-        (("--secret", "race", "--levels", "age"), "it is COLUMN=LEVELS"),
+        (("--secret", "race", "--levels", "age"), "it must be COLUMN=LEVELS"),
         (("--secret", "race", "--levels", "age=5", "--levels", "age=10"), "given levels twice"),
         (("--secret", "race", "--levels", "age=old"), "--levels age=old cannot be used"),
-        (("--secret", "race", "--epsilon", "much"), "it is a number"),
+        (("--secret", "race", "--epsilon", "much"), "it must be a number"),
         (("--secret", "race", "--drop", "a,,b"), "an empty column name"),
         (("--secret", "race", "--use", "race"), "named in both --secret and --use"),
     ],
@@ -132,8 +132,8 @@ def test_the_command_line_refuses_the_same_in_its_own_words(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--prefer", "age"), "it is COLUMN=NUMBER, such as age=2"),
-        (("--prefer", "age=much"), "it is COLUMN=NUMBER, such as age=2"),
+        (("--prefer", "age"), "it must be COLUMN=NUMBER, such as age=2"),
+        (("--prefer", "age=much"), "it must be COLUMN=NUMBER, such as age=2"),
         (("--prefer", "age=1", "--prefer", "age=2"), "column 'age' is named twice"),
         (("--least", "0"), "--least 0 cannot be used"),
     ],

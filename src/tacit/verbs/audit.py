@@ -12,7 +12,7 @@ from tacit.requests.asking import given
 from tacit.requests.settings import AnyPath
 from tacit.requests.verbs import AUDIT
 from tacit.tables import memory_limit
-from tacit.verbs.keywords import AuditImages, AuditTable, AuditText
+from tacit.verbs.keywords import AuditImages, AuditTable, AuditText, AuditVectors
 from tacit.verbs.lens import lens_of
 from tacit.verbs.opening import opened
 
@@ -22,12 +22,22 @@ if TYPE_CHECKING:
     from tacit.lenses.table.answers.audit import AuditResult
     from tacit.lenses.table.answers.columns import ColumnsResult
     from tacit.lenses.text.answers.audit import TextAuditResult
+    from tacit.lenses.vectors.answers import VectorAuditResult
 
 
 @overload
 def audit(
     source: Images, *requests: Request, progress: Progress = ..., **settings: Unpack[AuditImages]
 ) -> ImageAuditResult: ...
+@overload
+def audit(
+    source: Any,
+    *requests: Request,
+    vector: str,
+    labels: AnyPath | None = ...,
+    progress: Progress = ...,
+    **settings: Unpack[AuditVectors],
+) -> VectorAuditResult: ...
 @overload
 def audit(
     source: AnyPath, *requests: Request, labels: AnyPath, progress: Progress = ..., **settings: Unpack[AuditImages]
@@ -63,7 +73,8 @@ def audit(source: Any, *requests: Request, progress: Progress = silent, **settin
     source : path, frame, Table or Question
         CSV, JSON, Excel, Parquet, ORC, Arrow; Stata, SPSS, SAS; a DuckDB or SQLite database, a table of PostgreSQL;
         several files; pandas, Polars, Arrow or Spark frames. ``open_table`` has the full list. A folder of images with
-        ``labels``, or an npz, is audited patch by patch; with ``text`` the words of a column of posts are.
+        ``labels``, or an npz, is audited patch by patch; with ``text`` the words of a column of posts are,
+        with ``vector`` a column of vectors.
     *requests : Look, Learning
         Requests already made; settings change them.
     **settings

@@ -63,7 +63,6 @@ class AuditVectors(_Engine, total=False):
     """What ``audit`` takes for vectors."""
 
     secret: Names
-    vector: str
     random_state: int
 
 
@@ -132,8 +131,6 @@ class ProtectImages(_Pictures, _Made, _Coded, total=False):
 
 class ProtectVectors(_Engine, _Made, _Coded, total=False):
     """What ``protect`` takes for vectors."""
-
-    vector: str
 
 
 class ProtectText(_Engine, _Made, _Coded, total=False):

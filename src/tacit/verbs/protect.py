@@ -13,7 +13,7 @@ from tacit.requests.settings import AnyPath
 from tacit.requests.verbs import PROTECT
 from tacit.tables import memory_limit
 from tacit.tables.formats.frames import framing
-from tacit.verbs.keywords import ProtectImages, ProtectTable, ProtectText
+from tacit.verbs.keywords import ProtectImages, ProtectTable, ProtectText, ProtectVectors
 from tacit.verbs.lens import lens_of, media_mechanism
 from tacit.verbs.opening import opened
 
@@ -33,6 +33,16 @@ def protect(
     progress: Progress = ...,
     **settings: Unpack[ProtectImages],
 ) -> CodedProtectResult | ImageProtectResult: ...
+@overload
+def protect(
+    source: Any,
+    *requests: Request,
+    out: AnyPath | None = ...,
+    vector: str,
+    labels: AnyPath | None = ...,
+    progress: Progress = ...,
+    **settings: Unpack[ProtectVectors],
+) -> CodedProtectResult: ...
 @overload
 def protect(
     source: AnyPath,

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 # Endings of packed files, and what Arrow and DuckDB call the codec.
 PACKED = {".gz": "gzip", ".zst": "zstd", ".zstd": "zstd"}
-# A file whose header is longer than this is not a CSV.
-HEAD_BYTES = 1 << 22
 _CHUNK = 1 << 22
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
