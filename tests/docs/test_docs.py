@@ -281,19 +281,6 @@ def test_the_commands_of_a_page_are_understood(page: Path) -> None:
                 pytest.fail(f"{line}: {problem.format_message()}")
 
 
-# Parsing is what a quick run can afford; that the verbs do what they are asked, their own tests hold.
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["person.md", "text.md"])
-def test_the_commands_of_a_howto_run(name: str, shell: Shell) -> None:
-    page = DOCS / "howto" / name
-    (shell.folder / "drafts.txt").write_text("word1 word2\n", "utf-8")
-    if name == "text.md":
-        exec(blocks(page, "python")[0], {})
-    for step in steps(page):
-        if "--from" not in step.line:
-            shown_by(step, shell.run(step.line))
-
-
 def test_the_pieces_of_the_case_file_page_are_a_case(tmp_path: Path) -> None:
     tacit.person_init(tmp_path)
     (tmp_path / "zip_counts.csv").write_text("zip,people\nAM1 4QX,20\nAM1 2AB,80\n", "utf-8")

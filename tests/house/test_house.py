@@ -348,6 +348,7 @@ def test_the_front_door_has_about_fifty_names_and_type_checkers_see_the_same() -
     [
         ('reveal_type(tacit.audit("p.csv", secret="race"))', "AuditResult"),
         ('reveal_type(tacit.audit("p.csv", text="post", secret="party"))', "TextAuditResult"),
+        ('reveal_type(tacit.audit("p.parquet", vector="emb", secret="race"))', "VectorAuditResult"),
         ('reveal_type(tacit.protect("p.csv", secret="race", epsilon=0.5, out="r").certificate)', "Certificate"),
         ('reveal_type(tacit.audit("v.npy", vector="v", labels="l.csv", secret="race"))', "VectorAuditResult"),
         ('reveal_type(tacit.protect("v.npz", vector="v", secret="race", ceiling=0.6))', "CodedProtectResult"),

@@ -75,7 +75,7 @@ def test_a_defect_is_one_line_and_exit_code_4(people: Path, tmp_path: Path) -> N
         [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "TMPDIR": str(tmp_path)}
     )
     assert done.returncode == 4
-    assert done.stderr.startswith("tacit: a defect of Tacit's (KeyError): the details are in ")
+    assert done.stderr.startswith("tacit: a bug in Tacit (KeyError): the details are in ")
     assert done.stderr.count("\n") == 1
     assert "SECRET" not in done.stderr
     (details,) = tmp_path.glob("tacit-defect-*.txt")

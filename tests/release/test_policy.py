@@ -93,12 +93,12 @@ def test_the_policy_of_the_documentation_is_one(written: Callable[[str], Path]) 
         ("[tables.'a*']\nleats = 3", "no 'tables.a*.leats'; did you mean 'least'?"),
         ("[tables]\nleast = 3", "it maps patterns of file names"),
         ("[tables.'a*'.tables.b]\nleast = 1", "no 'tables.a*.tables'"),
-        ("epsilon = '0.5'", "epsilon='0.5' cannot be used: it is a number"),
-        ("epsilon = true", "it is a number"),
-        ("epsilon = nan", "it is a number"),
-        ("least = 0", "it is 1 or more"),
+        ("epsilon = '0.5'", "epsilon='0.5' cannot be used: it must be a number"),
+        ("epsilon = true", "it must be a number"),
+        ("epsilon = nan", "it must be a number"),
+        ("least = 0", "it must be 1 or more"),
         ("least = 2.5", "whole number"),
-        ("secret = 5", "it is a column, or several"),
+        ("secret = 5", "it must be a column, or several"),
         ("secret = []", "names no column"),
         ("mechanisms = ['magic']", "choose one of cells"),
         ("mechanisms = []", "name some of cells"),
@@ -125,6 +125,8 @@ def test_a_policy_that_cannot_be_read_is_a_wrong_argument(tmp_path: Path) -> Non
     for name in ("nothing.toml", "latin.toml", ""):
         with pytest.raises(ArgumentError):
             read_policy(tmp_path / name)
+    with pytest.raises(ArgumentError, match=r"no policy .*nothing\.toml: write one, or name another"):
+        read_policy(tmp_path / "nothing.toml")
 
 
 @pytest.mark.parametrize(

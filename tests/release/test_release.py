@@ -18,8 +18,6 @@ from tables_of_people import clinic, write_csv
 from tacit import ArgumentError, SourceError, attack, protect, verify
 from tacit.release import Damaged, certificate_from, decoded, encoded, read_certificate, text_of
 
-Make = Callable[..., object]
-
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:

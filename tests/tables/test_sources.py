@@ -261,7 +261,7 @@ def test_a_bad_file_is_refused_in_one_line_that_names_it(tmp_path, case):
 def test_a_bad_line_far_into_a_file_is_named(tmp_path):
     path = write(tmp_path / "t.csv", "a,b\n" + "1,2\n" * 500_000 + "1\n" + "1,2\n" * 1000)
     table = open_table(path)
-    with pytest.raises(DataError, match=r"t.csv, line 500,?002: it has 1 cells where the header has 2"):
+    with pytest.raises(DataError, match=r"t.csv, line 500,?002: it has 1 cell where the header has 2"):
         count(table, ["a"])
 
 

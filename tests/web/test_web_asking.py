@@ -124,7 +124,7 @@ def test_schemas_are_served_and_an_unknown_verb_is_named_none(page: Page) -> Non
 @pytest.mark.parametrize(
     ("verb", "request_", "status", "message"),
     [
-        ("audit", {"source": "p.csv", "epsilon": -1}, 400, "--epsilon -1 cannot be used: it is between 0 and 100"),
+        ("audit", {"source": "p.csv", "epsilon": -1}, 400, "--epsilon -1 cannot be used: it must be between 0 and 100"),
         ("audit", {"source": "p.csv", "secret": ["a", "a"]}, 400, "column 'a' is named twice"),
         ("audit", {"source": "p.csv", "secrte": "race"}, 422, "secrte: extra inputs are not permitted"),
         ("audit", {"secret": "race"}, 422, "source: field required"),
@@ -136,7 +136,7 @@ def test_schemas_are_served_and_an_unknown_verb_is_named_none(page: Page) -> Non
         ("audit", {"source": "p.csv", "secrte": None}, 422, "secrte: extra inputs are not permitted"),
         ("audit", {"source": "p.csv", "secret": {"a": 1}}, 400, "the values of a column are texts"),
         ("audit", {"source": "p.csv", "secret": {"illness": None}}, 400, "the values of a column are texts"),
-        ("audit", {"source": 5}, 400, "--source 5 cannot be used: it is a path"),
+        ("audit", {"source": 5}, 400, "--source 5 cannot be used: it must be a path"),
         ("protect", {"source": "p.csv", "secret": "race"}, 422, "out: field required"),
         ("protect", {"source": "p.csv", "out": "people.csv"}, 400, "there is a file of that name"),
         ("audit", {"source": "p.csv", "scores": "people.csv"}, 400, "there is a file of that name"),

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 def main() -> NoReturn:
     """Entry point of the ``tacit`` command; anything that goes wrong becomes one line and an exit code.
 
-    0 yes or done, 1 no, 2 wrong arguments, 3 bad data, 4 a defect of Tacit's.
+    0 yes or done, 1 no, 2 wrong arguments, 3 bad data, 4 a bug in Tacit.
     """
     from tacit.cli.ending import concluded
 

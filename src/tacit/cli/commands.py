@@ -29,7 +29,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 EXIT_CODES = (
     "Exit codes: 0 yes or done; 1 no (risky, claim broken); 2 wrong arguments; "
-    "3 bad data, unreadable source or engine refused; 4 a defect of Tacit's."
+    "3 bad data, unreadable source or engine refused; 4 a bug in Tacit."
 )
 
 shown = stack(*shown_options, bits_option)
@@ -66,7 +66,7 @@ def audit(source: str, **words: Any) -> int:
     TABLE is a CSV, JSON, Parquet, ORC, Arrow, Excel, Stata, SPSS or SAS file; a folder or pattern of several; a DuckDB
     or SQLite database (people.duckdb::table); postgresql://HOST/DATABASE/TABLE; - for standard input. For a folder of
     images with --labels, or an npz: what do patches of the images give away about a label? With --text: what do the
-    words of a column of posts give away?
+    words of a column of posts give away? With --vector: what do vectors (embeddings) give away?
 
     Nothing is written unless you ask for it. With --estimator the answer is learned: an estimate, which certifies
     nothing about a single record.
@@ -138,7 +138,7 @@ def attack(release: Path, **words: Any) -> int:
     return int(answer(verb, release, words=words).lost)
 
 
-@tacit.command(epilog=EXIT_CODES, short_help="Does a table or release keep a policy?")
+@tacit.command(epilog=EXIT_CODES, short_help="Does a table or release meet a policy?")
 @click.argument("source", metavar="SOURCE...", nargs=-1, required=True, shell_complete=file_names)
 @settings(*CHECK)
 @report_option
@@ -148,7 +148,7 @@ def attack(release: Path, **words: Any) -> int:
 @quiet_option
 @bits_option
 def check(source: tuple[str, ...], **words: Any) -> int:
-    """Does every SOURCE keep a policy? A gate for data pipelines.
+    """Does every SOURCE meet a policy? A gate for data pipelines.
 
     SOURCE is the directory of a release, whose certificate must be as strict as the policy; or a table, which is
     counted unchanged: every column that is neither secret nor left out counts as released. The exit code is 0 only if

@@ -43,7 +43,7 @@ def concluded(command: Callable[[], Any]) -> NoReturn:
         where = error.filename or "the output"
         _refuse(f"cannot read or write {where}: {error.strerror or error}; {_written()}", 3)
     except Exception as error:  # noqa: BLE001 - the outermost: a traceback helps nobody who did not write it
-        _refuse(f"a defect of Tacit's ({type(error).__name__}): the details are in {_details()}; {_written()}", 4)
+        _refuse(f"a bug in Tacit ({type(error).__name__}): the details are in {_details()}; {_written()}", 4)
 
 
 def _with_streams() -> None:

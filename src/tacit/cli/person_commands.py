@@ -13,7 +13,7 @@ from tacit.cli.options import answer, option_of, report_option, shown_options
 from tacit.cli.wording import option
 from tacit.person.actions import ACTIONS, PersonAction
 
-_CODES = "2 wrong arguments; 3 bad data, unreadable source or engine refused; 4 a defect of Tacit's."
+_CODES = "2 wrong arguments; 3 bad data, unreadable source or engine refused; 4 a bug in Tacit."
 EXIT_CODES = f"Exit codes: 0 done; 1 the leakage is above --fail-above; {_CODES}"
 _PLAIN_CODES = f"Exit codes: 0 done; {_CODES}"
 

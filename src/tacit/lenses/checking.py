@@ -1,4 +1,4 @@
-"""Whether sources keep a policy: the answer of ``check``."""
+"""Whether sources meet a policy: the answer of ``check``."""
 
 from __future__ import annotations
 

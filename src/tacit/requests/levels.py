@@ -17,7 +17,7 @@ UNITS = ("hour", "day", "week", "month", "quarter", "year")
 WORDS = ("any", "values", "whole", "prefix", *UNITS)
 ENDINGS = (".csv", ".tsv", ".tab", ".txt")
 WAYS = (
-    "it is a step (5), edges (18,30,65), any, day, week, month, quarter or year, prefix or prefix:3, an order "
+    "it must be a step (5), edges (18,30,65), any, day, week, month, quarter or year, prefix or prefix:3, an order "
     "(low<medium<high), a file (FILE.csv), values or whole"
 )
 
@@ -43,7 +43,7 @@ class Levels(Kind):
         for text in texts:
             column, equals, wish = text.rpartition("=")
             if not equals or not column or not wish:
-                raise refused(name, text, "it is COLUMN=LEVELS, such as age=5, day=month or zip=prefix:3")
+                raise refused(name, text, "it must be COLUMN=LEVELS, such as age=5, day=month or zip=prefix:3")
             if column in levels:
                 raise refused(name, text, f"column '{column}' is given levels twice")
             levels[column] = wish

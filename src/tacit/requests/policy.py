@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import Any
 
-from tacit.errors import ArgumentError, SourceError
+from tacit.errors import ArgumentError, Setting, SourceError, sentence
 from tacit.loading import text_in
 from tacit.requests.names import MECHANISMS
 from tacit.requests.release import NATS
@@ -190,6 +190,14 @@ def read_policy(path: AnyPath) -> Policy:
     try:
         keys = tomllib.loads(text_in(PurePath(path).as_posix(), "policy"))
     except SourceError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            raise ArgumentError(
+                sentence(
+                    "no policy {path}: write one, or name another ({way})",
+                    path=str(path),
+                    way=Setting("policy", "FILE"),
+                )
+            ) from error
         raise ArgumentError(str(error)) from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ArgumentError(f"{path} is not a policy: it is not TOML ({error})") from error

@@ -34,7 +34,7 @@ class Kind:
     def checked(self, name: str, value: Any) -> Any:
         """The value as the request keeps it."""
         if not isinstance(value, str) or not value:
-            raise refused(name, value, "it is a text")
+            raise refused(name, value, "it must be a text")
         return value
 
     def from_text(self, name: str, texts: Sequence[str]) -> Any:
@@ -83,7 +83,7 @@ class Names(Kind):
 
     def checked(self, name: str, value: Any) -> tuple[str, ...]:
         if not isinstance(value, (str, Iterable)):
-            raise refused(name, value, "it is a column, or several")
+            raise refused(name, value, "it must be a column, or several")
         several = (value,) if isinstance(value, str) else tuple(value)
         if not several:
             raise refused(name, value, "it names no column")
@@ -114,20 +114,20 @@ class Amount(Kind):
 
     def checked(self, name: str, value: Any) -> float | int:
         if isinstance(value, bool) or not isinstance(value, Real) or value != value:
-            raise refused(name, value, "it is a number")
+            raise refused(name, value, "it must be a number")
         try:
             number = float(value)
         except OverflowError:
             raise refused(name, value, "it is too large") from None
         if self.whole and not number.is_integer():
-            raise refused(name, value, "it is a whole number")
+            raise refused(name, value, "it must be a whole number")
         if not self.least <= number <= self.most:
             limits = (
                 f"between {self.least:,.12g} and {self.most:,.12g}"
                 if math.isfinite(self.most)
                 else f"{self.least:g} or more"
             )
-            raise refused(name, value, f"it is {limits}")
+            raise refused(name, value, f"it must be {limits}")
         return int(number) if self.whole else number
 
     def from_text(self, name: str, texts: Sequence[str]) -> float | int:
@@ -136,7 +136,7 @@ class Amount(Kind):
         except ValueError as error:
             if isinstance(error, ArgumentError):
                 raise
-            raise refused(name, texts[-1], "it is a number") from None
+            raise refused(name, texts[-1], "it must be a number") from None
 
     def from_json(self, name: str, value: Any) -> float | int:
         """A number; infinity is written ``"inf"``, as in every answer."""
@@ -192,7 +192,7 @@ class Flag(Kind):
 
     def checked(self, name: str, value: Any) -> bool:
         if not isinstance(value, bool):
-            raise refused(name, value, "it is True or False")
+            raise refused(name, value, "it must be True or False")
         return value
 
     def schema(self) -> dict[str, Any]:
@@ -210,7 +210,7 @@ class PixelSize(Kind):
         """Width and height; one number is both."""
         sides = value.lower().split("x") if isinstance(value, str) else [value] if isinstance(value, int) else value
         if not isinstance(sides, (list, tuple)) or len(sides) not in (1, 2):
-            raise refused(name, value, "it is width and height in pixels, such as 64x64")
+            raise refused(name, value, "it must be width and height in pixels, such as 64x64")
         side = Amount(1, 20_000, whole=True)
         sizes = [side.from_text(name, [each]) if isinstance(each, str) else side.checked(name, each) for each in sides]
         return int(sizes[0]), int(sizes[-1])
@@ -228,7 +228,7 @@ class File(Kind):
 
     def checked(self, name: str, value: Any) -> Path:
         if not isinstance(value, (str, os.PathLike)) or not str(value):
-            raise refused(name, value, "it is a path")
+            raise refused(name, value, "it must be a path")
         try:
             return checked_path(value)
         except SourceError as error:
@@ -312,7 +312,7 @@ class Further(Kind):
             except ValueError:
                 number = math.nan
             if not equals or number != number or not named:
-                raise refused(name, text, "it is COLUMN=EPSILON, such as sex=0.3 or race,sex=0.8")
+                raise refused(name, text, "it must be COLUMN=EPSILON, such as sex=0.3 or race,sex=0.8")
             if named in further:
                 raise refused(name, text, f"'{columns}' is named twice")
             further[named] = number

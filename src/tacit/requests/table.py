@@ -50,7 +50,7 @@ def memory_setting() -> Any:
 
 def encoding_setting() -> Any:
     """How the text of a file is encoded."""
-    words = "Encoding of a CSV or JSON file, such as latin-1 or utf-16.  [default: found]"
+    words = "Encoding of a CSV or JSON file, such as latin-1 or utf-16.  [default: detected]"
     return setting(Kind(), words, lenses=(*TABLE, *TEXT), metavar="NAME")
 
 
@@ -102,14 +102,14 @@ class Question(Request):
         Levels(),
         "How a released column may be cut: by a step (5), at edges (18,30,65), anywhere (any), by day to year, by "
         "prefix or prefix:3, in an order (low<high), by a hierarchy (FILE.csv), into groups of its values (values), or "
-        "not at all (whole). Repeatable.  [default: found from the column]",
+        "not at all (whole). Repeatable.  [default: detected from the column]",
         lenses=TABLE,
     )
     weight: str | None = setting(Name(), "Column with the weight of each record.", lenses=TABLE)
     keep_id: Sequence[str] | str | None = setting(
         Names(), "Release a column even though it differs in every row.", lenses=TABLE
     )
-    text: str | None = setting(Name(), "Posts: the column with their text, whose words are audited.", lenses=TEXT)
+    text: str | None = setting(Name(), "Posts: the column that holds their text.", lenses=TEXT)
     vector: str | None = setting(
         Name(), "Vectors: the column, or the array of an npz, that holds them (embeddings).", lenses=VECTORS
     )

@@ -26,7 +26,7 @@ class ColumnWeights(Kind):
                 raise refused(name, value, "an empty column name")
             weights[column] = float(Amount(0).checked(name, weight))
             if math.isinf(weights[column]):
-                raise refused(name, {column: weight}, "it is a finite number")
+                raise refused(name, {column: weight}, "it must be a finite number")
         return weights
 
     def from_text(self, name: str, texts: Sequence[str]) -> dict[str, float]:
@@ -39,7 +39,7 @@ class ColumnWeights(Kind):
             except ValueError:
                 weight = math.nan
             if not equals or not column or weight != weight:
-                raise refused(name, text, "it is COLUMN=NUMBER, such as age=2")
+                raise refused(name, text, "it must be COLUMN=NUMBER, such as age=2")
             if column in weights:
                 raise refused(name, text, f"column '{column}' is named twice")
             weights[column] = weight

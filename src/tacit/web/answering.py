@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.requests import Request
 
-DEFECT = "a defect of Tacit's ({name}): it is in the log of the server; nothing was written"
+DEFECT = "a bug in Tacit ({name}): it is in the log of the server; nothing was written"
 
 
 class Answer(JSONResponse):

@@ -215,7 +215,7 @@ def verbs() -> dict[str, Askable]:
             ("out",),
         ),
         Askable("verify", "Is the claim of a release true?", "verify", *_RELEASE, _verify, **_of(VERIFY)),
-        Askable("check", "Does a table or a release keep a policy?", "check", *_CHECKED, _check, **_of(CHECK)),
+        Askable("check", "Does a table or a release meet a policy?", "check", *_CHECKED, _check, **_of(CHECK)),
         Askable(
             *("attack", "Would an adversary still win?", "attack", *_RELEASE, _attack),
             **_of(ATTACK),

@@ -191,7 +191,7 @@ def test_a_column_that_names_every_row_must_be_dropped_or_confirmed() -> None:
         ({"secret": "illness", "released": ["age"], "drop": ["age"]}, ArgumentError, "both released and drop"),
         ({"secret": "illness", "drop": RELEASED}, ArgumentError, "no released column is left"),
         ({"secret": "illness", "epsilon": -1.0}, ArgumentError, "between 0 and 100"),
-        ({"secret": "illness", "epsilon": math.nan}, ArgumentError, "it is a number"),
+        ({"secret": "illness", "epsilon": math.nan}, ArgumentError, "it must be a number"),
         ({"secret": "illness", "max_loss": 1.5}, ArgumentError, "between 0 and 1"),
         ({"secret": "illness", "bins": {"ward": 3}}, ArgumentError, "not numbers"),
         ({"secret": "illness", "bins": {"nothing": 3}}, ColumnError, "no column 'nothing'"),

@@ -142,9 +142,10 @@ def _why_none(units: Units, parts: Parts, bound: CodedBound) -> str:
     which = f"a larger {' or '.join(bounded)}"
     return sentence(
         f"no code is proved to keep the bound: {{proving:,}} of {{all:,}} are left to prove it on, too few even for "
-        f"two codes. More records, {which}, or a smaller {{least}} would help; nothing was written. Noise and masks "
-        "({estimates}) need no proof, and certify nothing",
-        estimates=Setting("mechanism", "noise, mask"),
+        f"two codes. More records, {which}, or a smaller {{least}} would help; nothing was written. Noise on "
+        "images ({noise}) and masks on posts ({mask}) need no proof, and certify nothing",
+        noise=Setting("mechanism", "noise"),
+        mask=Setting("mechanism", "mask"),
         proving=int(parts.proving.sum()),
         all=len(units),
         **settings,

@@ -28,7 +28,7 @@ class Texts(Kind):
         """The texts as a tuple."""
         several = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
         if not all(isinstance(each, str) and each for each in several):
-            raise refused(name, value, "it is a text, or several")
+            raise refused(name, value, "it must be a text, or several")
         return several
 
     def from_text(self, name: str, texts: Sequence[str]) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ class Records(Kind):
         if all(isinstance(each, str) for each in several):
             return self.from_text(name, several)
         if not all(isinstance(each, Mapping) for each in several):
-            raise _refused(name, "it is a list of objects from label to value")
+            raise _refused(name, "it must be a list of objects from label to value")
         records = []
         for number, each in enumerate(several, start=1):
             if not each or not all(isinstance(text, str) and text.strip() for pair in each.items() for text in pair):

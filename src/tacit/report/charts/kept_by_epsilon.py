@@ -28,7 +28,7 @@ epsilon <span data-field="0">{epsilon}</span> {unit} writes them</caption>
 <thead><tr><td></td>{heads}</tr></thead>{records}</table></div>"""
 )
 _RECORD = Markup(
-    """<tbody><tr><th scope="row">as it is</th>{before}</tr>
+    """<tbody><tr><th scope="row">original</th>{before}</tr>
 <tr class="after"><th scope="row">released</th>{after}</tr></tbody>"""
 )
 # The longest names of columns and cells, in characters; the script cuts cells to the same length.

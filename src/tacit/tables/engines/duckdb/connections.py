@@ -270,7 +270,8 @@ def translated(error: duckdb.Error, name: str) -> TacitError:
 def _csv_reason(message: str) -> str:
     ragged = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
     if ragged:
-        return f"it has {ragged[2]} cells where the header has {ragged[1]}; fix the line, or give the right delimiter"
+        cells = "1 cell" if ragged[2] == "1" else f"{ragged[2]} cells"
+        return f"it has {cells} where the header has {ragged[1]}; fix the line, or give the right delimiter"
     if re.search("unicode|utf-8|byte sequence", message, re.IGNORECASE):
         return "its bytes are not UTF-8; save the file as UTF-8"
     if re.search("quote", message, re.IGNORECASE):
