@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -10,9 +11,11 @@ import click
 import pytest
 
 import tacit
+import tacit.person
 from tacit.cli.commands import tacit as command
 from tacit.cli.wording import COMMAND_LINE, option
 from tacit.errors import ArgumentError
+from tacit.person.actions import ACTIONS
 from tacit.requests import Bound, Learning, Look, Making, Question, asked, given, schema, settings_of
 from tacit.requests.names import ENGINES, MECHANISMS, MEDIA
 from tacit.requests.verbs import ATTACK, AUDIT, CHECK, PROTECT, VERIFY
@@ -45,10 +48,18 @@ def test_every_setting_is_an_option_of_the_same_name_and_part_of_the_schema(verb
     assert all(properties[name]["description"] for name in properties)
 
 
+@pytest.mark.parametrize("action", ACTIONS)
+def test_every_parameter_of_a_person_action_is_an_option_of_the_same_name(action: str) -> None:
+    parameters = set(inspect.signature(getattr(tacit.person, f"person_{action}")).parameters) - {"case", "progress"}
+    options = {
+        word for each in command.commands["person"].commands[action.replace("_", "-")].params for word in each.opts
+    }
+    assert {option(name) for name in parameters} <= options
+    assert len(parameters) <= 6
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_verb_has_at_most_eight_parameters_of_its_own(verb: str) -> None:
-    import inspect
-
     parameters = inspect.signature(getattr(tacit, verb)).parameters.values()
     assert sum(each.kind is not inspect.Parameter.VAR_KEYWORD for each in parameters) <= 8
 
