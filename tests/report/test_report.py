@@ -236,6 +236,14 @@ def test_bits_are_nats_over_ln_2_in_every_information_quantity_and_in_no_share()
     assert certificate.utility.nmil == 0.24
 
 
+@pytest.mark.parametrize(
+    ("nats", "bits", "told"),
+    [(1.0, False, "1 nat"), (2.0, False, "2 nats"), (1.5, False, "1.5 nats"), (math.log(2), True, "1 bit")],
+)
+def test_one_unit_is_not_several(nats: float, bits: bool, told: str) -> None:
+    assert Nats(nats, "setting").told(Wording(bits=bits)) == told
+
+
 def test_bits_convert_quantities_and_never_the_name_of_a_column():
     named = sentence("The column '{name}' says {leak}.", name="5 nats", leak=Nats(0.5, 4))
     result = replace(samples.audit_result(), headline=named, notes=("column '5 nats' was cut",))

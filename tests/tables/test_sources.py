@@ -233,7 +233,7 @@ BAD_FILES = {
     "case": (lambda p: write(p / "t.csv", "a,A\n1,2\n"), DataError, "'a' and 'A' that differ only in case"),
     "unnamed": (lambda p: write(p / "t.csv", "a,,b\n1,2,3\n"), DataError, "line 1: column 2 has no name"),
     "ragged": (lambda p: write(p / "t.csv", "a,b\n1,2\n1,2,3\n"), DataError, "t.csv, line 3: it has 3 cells"),
-    "short": (lambda p: write(p / "t.csv", "a,b\n1,2\n1\n"), DataError, "t.csv, line 3: it has 1 cells"),
+    "short": (lambda p: write(p / "t.csv", "a,b\n1,2\n1\n"), DataError, "t.csv, line 3: it has 1 cell"),
     "quotes": (lambda p: write(p / "t.csv", 'a,b\n1,2\n1,"x\n3,4\n'), DataError, "t.csv, line 3: .*quote"),
     "bytes": (lambda p: write(p / "t.csv", b"a,b\n1,\xc3\xa9\n1,\xff\n"), DataError, "t.csv, line 3: .*UTF-8"),
     "endings": (lambda p: write(p / "t.csv", b"a,b\r\n1,2\n3,4\r\n"), TacitError, "t.csv"),

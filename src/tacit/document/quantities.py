@@ -250,7 +250,8 @@ class Nats:
         else:
             written = _STYLES[self.style](value)
         bare = written in ("∞", "−∞", UNKNOWN) or not self.unit
-        return written if bare else f"{written} {unit_name(wording)}"
+        name = unit_name(wording)
+        return written if bare else f"{written} {name.removesuffix('s') if written == '1' else name}"
 
 
 @dataclass(frozen=True)

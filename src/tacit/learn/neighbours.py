@@ -52,7 +52,9 @@ def neighbour_risk(
         raise ArgumentError("no held-out record has a secret of the records to learn from")
     k = max(1, int(np.log(len(codes)))) if neighbours is None else neighbours
     if not (isinstance(k, int | np.integer) and 1 <= k <= len(codes)):
-        raise ArgumentError(f"neighbours is {k}; it is a whole number from 1 to the {len(codes)} records to learn from")
+        raise ArgumentError(
+            f"neighbours is {k}; it must be a whole number from 1 to the {len(codes)} records to learn from"
+        )
 
     def wrong(number: int) -> int:
         guesses = KNeighborsClassifier(number).fit(records, codes).predict(others)

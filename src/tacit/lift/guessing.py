@@ -155,7 +155,7 @@ def sampled_leakage(channel: ArrayLike, counts: ArrayLike, *, delta: float) -> f
     if sample.shape != (len(rows),) or not (np.isfinite(sample).all() and (sample >= 0).all() and sample.sum() > 0):
         raise ArgumentError(f"counts are one number for each of the {len(rows)} secrets, 0 or more, not all of them 0")
     if not 0 < delta < 1:
-        raise ArgumentError(f"delta is {delta}; it is between 0 and 1")
+        raise ArgumentError(f"delta is {delta}; it must be between 0 and 1")
     if len(rows) == 1:
         return 0.0
     k = len(rows)

@@ -302,9 +302,12 @@ def test_a_described_label_that_nothing_has_is_noted(folder: Path) -> None:
         ("labels: {name: {weight: -1}}", "line 5: 'weight' of label 'name' is -1: give a number, 0 or more"),
         (
             "labels: {name: {weight: heavy}}",
-            "line 5: 'weight' of label 'name' is no number: give a number, 0 or more",
+            "line 5: 'weight' of label 'name' is not a number: give a number, 0 or more",
         ),
-        ("labels: {name: {weight: .inf}}", "line 5: 'weight' of label 'name' is no number: give a number, 0 or more"),
+        (
+            "labels: {name: {weight: .inf}}",
+            "line 5: 'weight' of label 'name' is not a number: give a number, 0 or more",
+        ),
         ("labels: {name: {single: maybe}}", "line 5: 'single' of label 'name' is true or false, and nothing else"),
         ("labels: {name: {normalise: nmae}}", "line 5: 'normalise' of label 'name': no normal form 'nmae'"),
         ("labels: {name: {normalise: {a: b}}}", "line 5: 'normalise' of label 'name' is a mapping"),
@@ -352,7 +355,7 @@ def test_a_described_label_that_nothing_has_is_noted(folder: Path) -> None:
         ("adversaries: [{name: E, steps: [{resolve: {clusters: shop.csv}}]}]", "have no column 'cluster': name it"),
         ("adversaries: [{name: E, steps: [{augment: {given: name, adds: name, table: {a: b}}}]}]", "adds the label"),
         ("adversaries: [{name: E, steps: [{generalise: {label: name}}]}]", "has no 'level': add it"),
-        ("adversaries: [{name: E, steps: [{generalise: {label: name, level: 1.5}}]}]", "is no whole number"),
+        ("adversaries: [{name: E, steps: [{generalise: {label: name, level: 1.5}}]}]", "is not a whole number"),
         ("adversaries: [{name: E, steps: [{generalise: {label: nam, level: 1}}]}]", "no label 'nam'"),
         ("releases: [{name: r}]", "line 5: a release has no 'options': add it"),
         ("releases: [{name: r, options: [{name: a}, {name: a}]}]", "line 5: a second option 'a'"),
@@ -371,7 +374,7 @@ def test_a_described_label_that_nothing_has_is_noted(folder: Path) -> None:
             "line 5: no column 'idd' in the references; did you mean 'id'?",
         ),
         ("population: {references: shop.csv, person: id, quasi_identifiers: [nn]}", "no label 'nn' in the references"),
-        ("beta: much", "line 5: beta is no number"),
+        ("beta: much", "line 5: beta is not a number"),
     ],
 )
 def test_a_mistake_is_one_line_with_its_line(folder: Path, text: str, expected: str) -> None:
@@ -387,7 +390,7 @@ def test_a_mistake_is_one_line_with_its_line(folder: Path, text: str, expected: 
             "{name: shop, path: shop.csv, confidence: 1.5}",
             "'confidence' of source 'shop' is 1.5: give a number from 0",
         ),
-        ("{name: shop, path: shop.csv, confidence: .nan}", "'confidence' of source 'shop' is no number"),
+        ("{name: shop, path: shop.csv, confidence: .nan}", "'confidence' of source 'shop' is not a number"),
         ("{name: shop, path: shop.csv, confidence: {column: scor}}", "no column 'scor' in source 'shop'"),
         (
             "{name: shop, path: shop.csv, column_confidence: {nmm: 1}}",
@@ -561,7 +564,7 @@ adversaries:
 """,
     )
     assert [line.split(":")[0] for line in found] == ["line 4", "line 6", "line 7"]
-    assert "row 1 of the table is no count" in found[0]
+    assert "row 1 of the table is not a count" in found[0]
     assert "in two ways" in found[1]
     assert "one column where two are needed" in found[2]
     assert SECRET not in "\n".join(found)

@@ -301,8 +301,8 @@ def test_a_table_with_more_columns_is_no_list_of_facts_unless_the_case_says_so(t
         ("a.json", "json", '{"a":' * 60 + f'"{SECRET}"' + "}" * 60, "nests too deeply"),
         ("a.json", "json", '{"a":' * 90_000 + "1" + "}" * 90_000, "nests too deeply"),
         ("a.csv", "long", f"who\n{SECRET}\n", "no columns 'label' and 'value'"),
-        ("a.csv", "long", f"label,value,score\nname,A,1\nname,B,{SECRET}\n", "row 2: 'score' is no confidence"),
-        ("a.csv", "long", "label,value,score\nname,A,1\nname,B,2\n", "row 2: 'score' is no confidence"),
+        ("a.csv", "long", f"label,value,score\nname,A,1\nname,B,{SECRET}\n", "row 2: 'score' is not a confidence"),
+        ("a.csv", "long", "label,value,score\nname,A,1\nname,B,2\n", "row 2: 'score' is not a confidence"),
     ],
 )
 def test_a_file_that_is_something_else_is_named_with_the_way_out(

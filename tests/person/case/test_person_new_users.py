@@ -167,7 +167,7 @@ def test_a_first_and_a_last_name_make_one_name(case: Path) -> None:
     [
         ("{name: [fist, last]}", "no column 'fist' in source 'gym'; did you mean 'first'?"),
         ("[first, last]", "'join' of source 'gym' is a list where a mapping (key: value) is needed"),
-        ("{name: [first, last]}, features: true", "is no table, and has no columns to join"),
+        ("{name: [first, last]}, features: true", "is not a table, and has no columns to join"),
     ],
 )
 def test_a_wrong_join_is_told_with_its_line(case: Path, join: str, said: str) -> None:

@@ -93,7 +93,7 @@ def test_a_case_that_is_there_is_never_overwritten(folder: Path) -> None:
 def test_a_folder_without_records_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="holds no file that Tacit reads"):
         proposed(tmp_path)
-    with pytest.raises(SourceError, match="is no folder"):
+    with pytest.raises(SourceError, match="is not a folder"):
         proposed(tmp_path / "nowhere")
 
 

@@ -116,9 +116,9 @@ def test_confidence_is_that_of_source_label_and_row_multiplied(tmp_path: Path) -
 def test_a_row_with_a_confidence_out_of_range_is_named_without_it(tmp_path: Path, bad: str) -> None:
     shop = write(tmp_path, "shop.csv", f"name,score\nAlice,0.5\nBob,{bad}\n")
     case = case_of(tmp_path, {**shop, "confidence": {"column": "score"}})
-    with pytest.raises(DataError, match=r"shop.csv, row 2: 'score' is no confidence") as raised:
+    with pytest.raises(DataError, match=r"shop.csv, row 2: 'score' is not a confidence") as raised:
         read_sources(case)
-    assert bad not in str(raised.value).replace("'score' is no confidence: a number from 0 to 1", "")
+    assert bad not in str(raised.value).replace("'score' is not a confidence: a number from 0 to 1", "")
 
 
 def test_two_columns_of_one_label_and_value_are_one_attribute(tmp_path: Path) -> None:
@@ -384,14 +384,14 @@ def test_features_have_confidences_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("raw", "reason"),
     [
-        (b'{"FEATURES": []}\n{"FEATURES": "Zyxwv"}\n', "line 2: FEATURES is no list of objects"),
+        (b'{"FEATURES": []}\n{"FEATURES": "Zyxwv"}\n', "line 2: FEATURES is not a list of objects"),
         (b'{"FEATURES": []}\n{Zyxwv\n', "line 2: not a JSON object"),
         (b'{"FEATURES": []}\n["Zyxwv"]\n', "line 2: not a JSON object"),
         (b'{"FEATURES": []}\n{"FEATURES": [{"NAME_FULL": "Zyxwv\xff"}]}\n', "line 2: its bytes are not UTF-8"),
         (b'{"FEATURES": []}\n{"FEATURES": [{"NAME_FULL": ["Zyxwv"]}]}\n', "line 2: 'NAME_FULL' is a list"),
-        (b'{"FEATURES": [], "s": 1}\n{"FEATURES": [], "s": "Zyxwv"}\n', "line 2: 's' is no confidence"),
-        (b'{"FEATURES": [], "s": 1}\n{"FEATURES": [], "s": 2}\n', "line 2: 's' is no confidence"),
-        (b'{"FEATURES": [], "s": 1}\n{"FEATURES": [], "s": true}\n', "line 2: 's' is no confidence"),
+        (b'{"FEATURES": [], "s": 1}\n{"FEATURES": [], "s": "Zyxwv"}\n', "line 2: 's' is not a confidence"),
+        (b'{"FEATURES": [], "s": 1}\n{"FEATURES": [], "s": 2}\n', "line 2: 's' is not a confidence"),
+        (b'{"FEATURES": [], "s": 1}\n{"FEATURES": [], "s": true}\n', "line 2: 's' is not a confidence"),
         (b'{"name": "Zyxwv"}\n', "line 1: no FEATURES"),
     ],
 )
@@ -452,7 +452,7 @@ def test_a_breach_is_a_record_of_the_persons_own_values(tmp_path: Path) -> None:
     [
         ('[{"Name": "A"}]', "breach 1 has no DataClasses: fetch it with truncateResponse=false"),
         ('[{"DataClasses": []}]', "breach 1 has no Name"),
-        ("[1]", "is no list of breaches"),
+        ("[1]", "is not a list of breaches"),
         ("[\n{", "line 2: not JSON"),
         ("", "line 1: not JSON"),
     ],

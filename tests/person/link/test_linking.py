@@ -338,7 +338,7 @@ def test_wide_tables_refuse_confidences_that_are_none():
     table = open_table(pa.table({"a": ["x"], "f": [2.0]}))
     with pytest.raises(ArgumentError, match="confidence of label 'N' of the pyarrow frame is 2"):
         Wide(table, {"a": "N"}, label_confidence={"N": 2})
-    with pytest.raises(DataError, match="row 1: 'f' is no confidence"):
+    with pytest.raises(DataError, match="row 1: 'f' is not a confidence"):
         wide(Wide(table, {"a": "N"}, confidence_column="f"))
 
 

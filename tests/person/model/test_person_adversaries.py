@@ -370,7 +370,7 @@ def test_costs_of_the_adversary_and_of_all_steps_add_up() -> None:
         (lambda: Generalise("zip", -1), "the level of 'zip' is -1"),
         (lambda: Resolve(Rules(["N"]), "guess"), "no closure 'guess'"),
         (lambda: Adversary("E", merge="mean"), "no merge policy 'mean'"),
-        (lambda: Adversary("E", ["normalise"]), "step 1 of adversary 'E' is no step"),
+        (lambda: Adversary("E", ["normalise"]), "step 1 of adversary 'E' is not a step"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(make: object, message: str) -> None:

@@ -106,7 +106,7 @@ class SecretBound:
         if not (self.low >= 0 and self.high >= 0):
             raise ArgumentError(f"a bound is a number of nats from 0; low is {self.low}, high is {self.high}")
         if not 0 <= self.delta <= 1:
-            raise ArgumentError(f"delta is {self.delta}; it is a probability")
+            raise ArgumentError(f"delta is {self.delta}; it must be a probability")
         if self.floor is not None and (self.delta > 0 or self.bounded is not None):
             raise ArgumentError("all thresholds of a number are bounded, and without a delta")
         if self.bounded is not None and np.shape(self.bounded) != (self.n_secrets,):

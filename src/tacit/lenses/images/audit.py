@@ -275,7 +275,8 @@ def _headline(
         top = best.leaking_most[0]
         return sentence(
             "The images give away '{secret}': an image makes its own label {times} times as likely on average "
-            "(estimate), and {guessed}. Of patches of {size} pixels, row {row}, column {column} says most.",
+            "(estimate), and {guessed}. Among patches of {size} pixels, the one in row {row}, column {column} "
+            "says most.",
             secret=collection.secret,
             times=LiftFactor(best.information.value),
             guessed=guessed,

@@ -86,7 +86,7 @@ class Task:
         joint = Joint.of(joint)
         sides(epsilon)
         if not 0 <= delta <= 1:
-            raise ArgumentError(f"delta is {delta}; it is a probability")
+            raise ArgumentError(f"delta is {delta}; it must be a probability")
         if not epsilon_max >= epsilon:
             raise ArgumentError(f"epsilon_max is {epsilon_max}, less than epsilon, which is {epsilon}")
         values = np.abs(log_lift(joint))

@@ -99,7 +99,7 @@ def records_needed(
     mask = sample.mask(common)
     bounds = sides(epsilon, epsilon_low=epsilon_low, epsilon_high=epsilon_high)
     if not 0 < chance < 1:
-        raise ArgumentError(f"chance is {chance}; it is a probability, between 0 and 1")
+        raise ArgumentError(f"chance is {chance}; it must be a probability, between 0 and 1")
     # Far enough from the bound, in standard errors, that the limit, which adds its own, still stays within it.
     cautious = float(ndtr(ndtri(checked_beta(beta)) - ndtri(chance)))
     low, high = sample.bounds(beta=beta, common=mask)

@@ -136,7 +136,7 @@ def _generalise(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]
         return []
     _check_labels(reader, section.nodes["label"], [section["label"]], what, labels)
     if not section["level"].is_integer():
-        reader.wrong(section.nodes["level"], f"'level' of {what} is no whole number: say how many characters stay")
+        reader.wrong(section.nodes["level"], f"'level' of {what} is not a whole number: say how many characters stay")
     return [Generalise(section["label"], int(section["level"]), **section.kept("cost"))]
 
 

@@ -163,7 +163,7 @@ def _prior(reader: CaseReader, node: yaml.Node, what: str, meant: Callable[[str]
     counts: dict[str, float] = {}
     for row, (value, count) in enumerate(pairs, start=1):
         if not 0 <= count < math.inf:
-            reader.wrong(node, f"{what}: the second cell of row {row} of the table is no count, a number 0 or more")
+            reader.wrong(node, f"{what}: the second cell of row {row} of the table is not a count, a number from 0 up")
             return None
         counts[meant(value)] = counts.get(meant(value), 0.0) + count
     total = sum(counts.values())

@@ -66,7 +66,7 @@ def _measured(node: yaml.Node, below: dict[int, tuple[int, int]], inside: set[in
     if id(node) in below:
         return below[id(node)]
     if isinstance(node, yaml.ScalarNode) and any("\ud800" <= sign <= "\udfff" for sign in node.value):
-        raise _ill_made(node, "half a character (\\ud800 to \\udfff) is no text: write the character itself")
+        raise _ill_made(node, "half a character (\\ud800 to \\udfff) is not text: write the character itself")
     parts = [] if isinstance(node, yaml.ScalarNode) else node.value
     if isinstance(node, yaml.MappingNode):
         parts = [each for pair in parts for each in pair]

@@ -137,7 +137,7 @@ def proposed(folder: str | os.PathLike[str]) -> ProposedCase:
     """
     place = checked_path(folder)
     if not place.is_dir():
-        raise SourceError(f"{place} is no folder: name the one that holds the files")
+        raise SourceError(f"{place} is not a folder: name the one that holds the files")
     sources: dict[str, ProposedSource] = {}
     left_out: dict[str, str] = {}
     waiting = list(_files(place))

@@ -216,7 +216,7 @@ class CaseReader:
         value = as_number(node.value) if isinstance(node, yaml.ScalarNode) else math.nan
         if math.isfinite(value) and 0 <= value <= high:
             return value
-        fault = f"is {value:g}" if math.isfinite(value) else "is no number"
+        fault = f"is {value:g}" if math.isfinite(value) else "is not a number"
         between = f"give a number from 0 to {high:g}" if high < math.inf else "give a number, 0 or more"
         self.wrong(node, f"{what} {fault}: {between}")
         return 1.0
@@ -235,7 +235,7 @@ class CaseReader:
         try:
             checked_path(path)
         except SourceError:
-            odd = "is no path: it is too long, or holds what no path can"
+            odd = "is not a path: it is too long, or holds characters that no path can"
             self.wrong(node, f"{what} {'is outside the folder that may be read, or no path' if is_fenced() else odd}")
             return None
         # A table of a database is named with two colons, as everywhere in Tacit.

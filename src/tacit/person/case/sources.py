@@ -167,7 +167,7 @@ def _other_labels(reader: CaseReader, section: CaseSection, source: Source) -> t
     """The labels that a file of another format may have, and those found in it or in its first part."""
     about, at = section.about, section.nodes["path"]
     if source.joined:
-        reader.wrong(section.nodes["join"], f"{about} is no table, and has no columns to join: leave out 'join'")
+        reader.wrong(section.nodes["join"], f"{about} is not a table, and has no columns to join: leave out 'join'")
     if source.format == "long":
         names = columns_of(reader, at, source.path, about)
         reader.known(_beside(section, source), names, "column", about)

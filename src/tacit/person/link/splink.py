@@ -34,7 +34,7 @@ def _settings(model: Path) -> dict[str, Any]:
     if not isinstance(saved, dict) or "comparisons" not in saved:
         raise SourceError(f"{model} has no 'comparisons': save it with Splink's linker.misc.save_model_to_json")
     if not all(isinstance(each.get("sql_condition", ""), str) for each in _levels(saved, model)):
-        raise SourceError(f"{model} has a 'sql_condition' that is no text: save the model with Splink again")
+        raise SourceError(f"{model} has a 'sql_condition' that is not text: save the model with Splink again")
     return {
         **saved,
         "unique_id_column_name": RECORD,

@@ -250,8 +250,8 @@ def _counted(columns: _Columns, source: Wide) -> tuple[int, int]:
     ).to_pylist()[0]
     if counts["wrong"] is not None:
         raise DataError(
-            f"{source.table.name}, row {counts['wrong'] + 1}: '{source.confidence_column}' is no confidence: a number "
-            "from 0 to 1"
+            f"{source.table.name}, row {counts['wrong'] + 1}: '{source.confidence_column}' is not a confidence: a "
+            "number from 0 to 1"
         )
     return counts["n"], counts["missing"]
 
@@ -339,7 +339,7 @@ class _Columns:
     def joined(self, label: str, columns: Sequence[str]) -> ColumnCells:
         """The cells of several columns, and the text they make up together."""
         if any(map(self.several, columns)):
-            raise DataError(f"'join' of '{label}' in {self._table.name} has a column of lists: join texts alone")
+            raise DataError(f"'join' of '{label}' in {self._table.name} has a column of lists: join only texts")
         values = (self.values(name, label).value for name in columns)
         return ColumnCells(self.name, f"nullif(concat_ws(' ', {', '.join(f'trim({each})' for each in values)}), '')")
 
@@ -350,7 +350,7 @@ class _Columns:
             hint = "; is it a file of Senzing? Add features: true" if name == "FEATURES" else ""
             held = self._table[name].dtype.split("(")[0]
             raise DataError(
-                f"column '{name}' of {self._table.name} holds {held}, which is no value: leave it out "
+                f"column '{name}' of {self._table.name} holds {held}, which is not a value: leave it out "
                 f"(map: {{{name}: null}}){hint}"
             )
         said = f"CAST({cell} AS STRING)"

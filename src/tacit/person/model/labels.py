@@ -64,7 +64,7 @@ class Label:
             ("similarity", self.similarity, "similarity('jaro_winkler')"),
         ):
             if function is not None and not callable(function):
-                raise ArgumentError(f"{name} of a label is no function: give one, such as {example}")
+                raise ArgumentError(f"{name} of a label is not a function: give one, such as {example}")
 
     @property
     def plain(self) -> bool:

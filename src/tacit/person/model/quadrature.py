@@ -124,7 +124,7 @@ _TAIL_OMEGA: Final = (
 def reaches(ratios: Vector) -> Vector:
     """For each ratio, the largest ratio served by the same nodes: records with equal reach share their nodes."""
     if not np.all((ratios >= 1) & np.isfinite(ratios)):
-        raise ArgumentError("the largest sum of weights is no finite multiple of the smallest: give finite weights")
+        raise ArgumentError("the largest sum of weights is not a finite multiple of the smallest: give finite weights")
     tables = np.array(list(_TABLES))
     place = np.searchsorted(tables, ratios)
     beyond = np.exp2(np.ceil(np.log2(ratios)))

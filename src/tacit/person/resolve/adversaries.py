@@ -146,13 +146,15 @@ class Adversary:
 
     def __post_init__(self) -> None:
         if isinstance(self.steps, Step):
-            raise ArgumentError(f"the steps of adversary '{self.name}' are no list: put [ ] around a single step")
+            raise ArgumentError(f"the steps of adversary '{self.name}' are not a list: put [ ] around a single step")
         object.__setattr__(self, "steps", tuple(self.steps))
         if self.merge not in get_args(Policy):
             raise ArgumentError(f"no merge policy '{self.merge}': choose {', '.join(get_args(Policy))}")
         for place, step in enumerate(self.steps, start=1):
             if not isinstance(step, Step):
-                raise ArgumentError(f"step {place} of adversary '{self.name}' is no step: give such as Resolve(rules)")
+                raise ArgumentError(
+                    f"step {place} of adversary '{self.name}' is not a step: give one, such as Resolve(rules)"
+                )
 
     @property
     def rules(self) -> Rules | None:

@@ -104,7 +104,9 @@ class PostgresEngine(DuckDBEngine):
         # The table that the address names.
         self.named = path[1] if len(path) == 2 else None
         if len(path) > 2:
-            raise SourceError(f"{without_credentials(address)} is no address: write postgresql://HOST/DATABASE/TABLE")
+            raise SourceError(
+                f"{without_credentials(address)} is not an address: write postgresql://HOST/DATABASE/TABLE"
+            )
         database = parts.path.split("/")[1] if path else ""
         self._uri = f"postgresql://{parts.netloc}/{database}" + (f"?{parts.query}" if parts.query else "")
         self._secret = unquote(parts.password) if parts.password else None

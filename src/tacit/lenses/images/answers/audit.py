@@ -66,7 +66,11 @@ def _tiles(result: ImageAuditResult) -> doc.Tiles:
         (
             ("Images", doc.Count(result.source.images), f"of {size_words(result.source)}"),
             ("Secret", result.secret, f"prior: {doc.listed(priors)}"),
-            ("Learned from", doc.Count(result.trained_on, "image"), f"all numbers are of {result.held_out:,} others"),
+            (
+                "Learned from",
+                doc.Count(result.trained_on, "image"),
+                f"numbers are about {result.held_out:,} others",
+            ),
             ("Guessing the prior", doc.Share(result.prior_guess), "right without looking"),
             ("An adversary", doc.Share(guess.right), doc.Interval.shares(guess.low, guess.high, "95% limits")),
         )
@@ -75,8 +79,8 @@ def _tiles(result: ImageAuditResult) -> doc.Tiles:
 
 def _sizes(result: ImageAuditResult) -> Sequence[doc.Section]:
     about = (
-        "How many times as likely the true label becomes by a whole image that the model had not seen, on average "
-        "(geometric); its logarithm is mutual information, estimated from below. The p-value is of “the label has "
+        "How many times as likely a whole image, which the model had not seen, makes its true label, on average "
+        "(geometric); its logarithm is mutual information, estimated from below. The p-value is that of “the label has "
         "nothing to do with the images”."
     )
     chance, guesses = doc.TableColumn(">Chance alone", "page"), doc.TableColumn(">Model guesses right", "page")

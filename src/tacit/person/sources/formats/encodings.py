@@ -38,4 +38,4 @@ def rows_of_text(path: Path, text: str) -> list[tuple[int, list[str]]]:
     try:
         return [(reader.line_num, row) for row in reader if row]
     except csv.Error as error:
-        raise SourceError(f"{path}, line {reader.line_num}: cannot be read as rows ({error}); mend it") from error
+        raise SourceError(f"{path}, line {reader.line_num}: cannot be read as rows ({error}); fix it") from error

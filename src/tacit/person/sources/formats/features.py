@@ -37,7 +37,7 @@ def read_features(source: Source, unlabelled: set[str] | None = None) -> Iterato
         where = f"{source.path}, line {line}"
         features = data.get("FEATURES", [])
         if not isinstance(features, list) or not all(isinstance(feature, dict) for feature in features):
-            raise DataError(f"{where}: FEATURES is no list of objects; is it a file of Senzing?")
+            raise DataError(f"{where}: FEATURES is not a list of objects; is this a file from Senzing?")
         facts = [fact for feature in features for fact in _facts(feature, labels, source.columns, where)]
         if unlabelled is not None:
             unlabelled.update(key for feature in features for key in feature if key not in labels and not _quiet(key))
@@ -110,7 +110,7 @@ def _confidence(data: Mapping[str, Any], source: Source, where: str) -> float | 
     except (TypeError, ValueError, OverflowError):
         value = -1.0
     if not 0.0 <= value <= 1.0:
-        raise DataError(f"{where}: '{source.confidence_column}' is no confidence: a number from 0 to 1")
+        raise DataError(f"{where}: '{source.confidence_column}' is not a confidence: a number from 0 to 1")
     return value
 
 

@@ -133,7 +133,7 @@ def _confidences(cells: pa.Array, table: Table, column: str) -> tuple[pa.Array, 
     except pa.ArrowInvalid:
         place = next(row for row, text in enumerate(cells.to_pylist()) if text is not None and not _is_number(text))
     if place >= 0:
-        raise DataError(f"{table.name}, row {place + 1}: '{column}' is no confidence: a number from 0 to 1")
+        raise DataError(f"{table.name}, row {place + 1}: '{column}' is not a confidence: a number from 0 to 1")
     return numbers.fill_null(1.0), numbers.null_count
 
 
