@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tacit.codes.descent import Descent, Ints
+from tacit.codes.descent import Descent, Ints as Ints
 from tacit.errors import ArgumentError
-from tacit.lift import Mask
+from tacit.lift import Mask as Mask
 
 
 class ColumnAtoms(NamedTuple):

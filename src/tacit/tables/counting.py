@@ -236,9 +236,9 @@ def distinct_counts(table: Table, columns: Sequence[str]) -> dict[str, int]:
 
     columns = list(columns)
     table.require_countable(columns)
-    earlier = counted_before(table, columns)
-    if earlier is not None:
-        return {name: len(levels) for name, levels in zip(columns, earlier.levels, strict=True)}
+    known = counted_before(table, columns)
+    if known is not None:
+        return {name: len(levels) for name, levels in zip(columns, known.levels, strict=True)}
     brought = table.brought(columns)
     if brought is not None:
         return {name: len(_encoded_once(table, brought.column(name), name)[0]) for name in columns}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.codes.descent import Ints
-from tacit.learn.arrays import Floats
+from tacit.learn.arrays import Floats as Floats
 
 _ROUNDS = 100
 # Neighbouring ranges are evened out a little in every round: otherwise, what is not told becomes ever more uneven.
