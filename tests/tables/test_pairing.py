@@ -16,7 +16,8 @@ from hypothesis import given, settings, strategies as st
 import tacit.tables.pairing as pairing
 from sizes import few, many
 from tacit.errors import ArgumentError, DataError, SourceError
-from tacit.tables import Cut, Symbols, count, cut, open_table, paired, redraw, side_by_side
+from tacit.tables import Cut, Symbols, count, cut, open_table, redraw
+from tacit.tables.pairing import paired, side_by_side
 
 
 def symbols_in(table, columns):
