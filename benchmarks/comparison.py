@@ -44,6 +44,8 @@ def judged(table: PeopleTable, release: pd.DataFrame) -> dict[str, float]:
     columns = list(table.released)
     beside = release[columns].astype(str)
     beside["secret"] = table.inside[table.secret].astype(str).loc[beside.index].to_numpy()
+    # pycanon reads an index as places.
+    beside = beside.reset_index(drop=True)
     classes = beside.groupby(columns)["secret"].value_counts().unstack(fill_value=0)
     prior = beside["secret"].value_counts(normalize=True)[classes.columns].to_numpy()
     with np.errstate(divide="ignore"):
