@@ -76,13 +76,14 @@ class OfColumns:
     """A classifier that is built for the columns it gets; ``fit`` and ``predict_proba`` are scikit-learn's."""
 
     def __init__(
-        self, build: Callable[[tuple[bool, ...]], Any], prepare: Callable[[Features], Features] = np.asarray
+        self, build: Callable[[tuple[bool, ...]], Any], prepare: Callable[[Features], Features] | None = None
     ) -> None:
         self.build, self.prepare = build, prepare
 
     def fit(self, rows: TableRows, secret: Any) -> OfColumns:
         """Learn the secrets of rows."""
-        self.model_ = self.build(rows.categorical).fit(self.prepare(rows.values), secret)
+        values = rows.values if self.prepare is None else self.prepare(rows.values)
+        self.model_ = self.build(rows.categorical).fit(values, secret)
         self.classes_ = self.model_.classes_
         return self
 
