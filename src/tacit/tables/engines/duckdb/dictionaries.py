@@ -27,7 +27,7 @@ def lists_each_once(file: BinaryIO, chunk: Any) -> bool:
     page = file.read(size)
     try:
         header, start = _fields(page, 0)
-        number = header[_OF_DICTIONARY][_VALUES]
+        number = int(header[_OF_DICTIONARY][_VALUES])
         stored = page[start : start + header[_STORED_SIZE]]
         values = _texts(_unpacked(stored, chunk.compression, header[_PLAIN_SIZE]), number)
     except (IndexError, KeyError, TypeError, ValueError, OSError):
