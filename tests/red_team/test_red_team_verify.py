@@ -346,6 +346,19 @@ def test_published_levels_and_channels_with_forged_fingerprints_do_not_hold(
         assert verdict(certified_again(release), place) != "holds", field
 
 
+@pytest.mark.parametrize(("kind", "name"), [("cells", "levels.json"), ("optimal", "channel.json")])
+def test_papers_say_nothing_between_their_words(
+    place: Path, forged: Callable[[str], Path], kind: str, name: str
+) -> None:
+    release = forged(kind)
+    text = (release / name).read_text()
+    for changed in (text.replace(": ", ":", 1), text + " ", '{"format": 1, ' + text[1:]):
+        (release / name).write_text(changed)
+        assert verdict(certified_again(release), place) != "holds"
+    (release / name).write_text(text)
+    assert verdict(certified_again(release), place) == "holds"
+
+
 @pytest.mark.parametrize("name", ["report.html", "levels.json"])
 def test_a_paper_that_was_edited_is_not_the_one_certified(
     place: Path, forged: Callable[[str], Path], name: str

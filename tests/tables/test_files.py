@@ -311,3 +311,11 @@ def test_decimal_commas_between_semicolons_are_numbers(tmp_path, cells, read):
     table = open_table(path)
     assert rows(table) == [{"id": "007", "cost": cost, "city": "a;\nb"} for cost in read]
     assert any("decimal comma: cost" in note for note in table.notes) is (cells != read)
+
+
+@pytest.mark.parametrize("cell", ["z\0", "zz\0"])
+def test_a_zero_in_a_cell_does_not_make_a_text_utf_16(tmp_path, cell):
+    """Read as UTF-16, all of the file was the name of its first column, which an error then told."""
+    path = tmp_path / "zero.csv"
+    path.write_text("a,b\n" + f"{cell},x\n" * 30)
+    assert open_table(path).names == ("a", "b")

@@ -185,3 +185,27 @@ def test_oddly_stored_files_count_as_a_bare_group_by(tmp_path: Path, how: str) -
 def _uint8(data: pa.Table) -> pa.Array:
     once = data.column("a").combine_chunks().dictionary_encode()
     return pa.DictionaryArray.from_arrays(once.indices.cast(pa.uint8()), once.dictionary)
+
+
+@pytest.mark.parametrize("column", ["a", "b"])
+def test_a_stored_dictionary_that_lists_a_value_twice_is_left_to_the_engine(tmp_path: Path, column: str) -> None:
+    """Arrow leaves out the second, and does not move the places of the values after it."""
+    path, rng = tmp_path / "twice.parquet", np.random.default_rng(2)
+    data = pa.table({"a": rng.choice(["xx1", "xx2", "xx3"], 500), "b": rng.choice(["yy1", "yy2", "yy3", "yy4"], 500)})
+    pq.write_table(data, path, compression="none", write_statistics=False)
+    two, one = (b"xx2", b"xx1") if column == "a" else (b"yy2", b"yy1")
+    assert path.read_bytes().count(two) == 1
+    path.write_bytes(path.read_bytes().replace(two, one))
+    rows = [
+        {name: {two.decode(): one.decode()}.get(value, value) for name, value in row.items()}
+        for row in data.to_pylist()
+    ]
+    counts = count(open_table(path), ["a", "b"])
+    found = zip(counts.values("a"), counts.values("b"), strict=True)
+    assert dict(zip(found, counts.records.tolist(), strict=True)) == Counter((row["a"], row["b"]) for row in rows)
+
+
+@pytest.mark.parametrize("codec", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
+def test_dictionaries_are_read_whatever_they_are_packed_with(tmp_path: Path, codec: str) -> None:
+    pq.write_table(_table(700), tmp_path / "packed.parquet", compression=codec)
+    assert stored.tallied(stored.stored_rows([tmp_path / "packed.parquet"], ["late", "few"]), 2) is not None

@@ -364,6 +364,19 @@ class Table:
         with self.reading():
             return self.changed(self.engine.pinned(self.rows), self.columns, same=self.names)
 
+    def require_unchanged(self) -> None:
+        """Raise a SourceError if the files are no longer those that were opened, or were written to since."""
+        try:
+            same = self.path is None or tuple(map(stamp_of, self.parts)) == self.stamp
+        except OSError:
+            same = False
+        if not same:
+            raise self._changed()
+
+    def _changed(self) -> SourceError:
+        words = "changed while it was read: nothing was released; run again on a copy of it"
+        return SourceError(f"{self.name} {words}")
+
     def sha256(self) -> str | None:
         """SHA-256 of the file in hex; for several files, that of their names and SHA-256; None if it is not a file.
 
@@ -375,11 +388,9 @@ class Table:
             return None
         try:
             digests = [file_sha256(part) for part in self.parts]
-            same = tuple(map(stamp_of, self.parts)) == self.stamp
-        except OSError:
-            same = False
-        if not same:
-            raise SourceError(f"{self.name} changed while it was read: nothing was released; run again on a copy of it")
+        except OSError as error:
+            raise self._changed() from error
+        self.require_unchanged()
         if self.parts == (self.path,):
             return digests[0]
         names = (part.relative_to(self.path).as_posix() for part in self.parts)

@@ -403,3 +403,11 @@ def test_every_engine_finds_the_same_scales(as_table):
     kinds = [scale.kind for scale in find_scales(open_table(data), data.column_names)]
     assert kinds == ["numbers", "numbers", "dates", "dates", "prefixes", "categories", "numbers"]
     assert find_scales(as_table(data), data.column_names) == find_scales(open_table(data), data.column_names)
+
+
+@pytest.mark.parametrize("values", [["nan", ""], ["NaN"], [" ", "nan", None]])
+def test_texts_that_are_only_missing_numbers_are_values(values):
+    table = open_table(pa.table({"x": values * 20}))
+    (scale,) = find_scales(table, ["x"])
+    assert (scale.atoms_of(values) >= 0).all()
+    assert scale.has_missing == (None in values)

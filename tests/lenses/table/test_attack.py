@@ -183,3 +183,15 @@ def test_binomial_limits_are_exact(successes: int, trials: int) -> None:
         assert binom.sf(successes - 1, trials, low) == pytest.approx(0.025)
     if successes < trials:
         assert binom.cdf(successes, trials, high) == pytest.approx(0.025)
+
+
+def test_numbers_that_are_rare_infinite_or_empty_are_no_hindrance(tmp_path: Path) -> None:
+    """Rare ones may be missing from all records that a model learns from; squares of huge ones are infinite."""
+    rows = [
+        "rare,odd,illness",
+        *(f"{k if k < 2 else ''},{['1', 'inf', '1e300', chr(34) * 2][k % 4]},{'xy'[k % 3 % 2]}" for k in range(90)),
+    ]
+    (tmp_path / "people.csv").write_text("\n".join(rows) + "\n")
+    protect(tmp_path / "people.csv", secret="illness", use=["odd"], epsilon=1, out=tmp_path / "r")
+    tried = attack(tmp_path / "r", against=tmp_path / "people.csv", without=["linkage"])
+    assert [each.score.name for each in tried.families] == ["trees", "linear", "lookup"]

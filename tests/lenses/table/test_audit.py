@@ -18,6 +18,7 @@ from tacit import (
     AuditResult,
     ColumnError,
     DataError,
+    SourceError,
     audit,
     log_lift,
     mutual_information,
@@ -221,3 +222,15 @@ def test_the_result_is_strict_json_and_frozen(audited: AuditResult) -> None:
 def test_the_null_bands_are_the_same_for_the_same_random_state(people: Path) -> None:
     first, second = (audit(people, secret="illness", random_state=3) for _ in range(2))
     assert first.to_dict() == second.to_dict()
+
+
+def test_a_file_that_is_written_to_during_an_audit_is_refused(tmp_path: Path) -> None:
+    """Its fingerprint is taken at the start; the numbers would be those of another file."""
+    people = write_csv(tmp_path / "people.csv", clinic(60))
+
+    def change(step: str, share: float | None) -> None:
+        if step == "counting who is alone":
+            write_csv(people, clinic(50))
+
+    with pytest.raises(SourceError, match="changed while it was read"):
+        audit(people, secret="illness", progress=change)

@@ -458,3 +458,11 @@ def test_wrong_words_are_one_line(run: Run, tmp_path: Path, words: list[str], co
     found, out, err = run("audit", "people.csv", "--secret", "illness", *words)
     assert (found, out) == (code, "")
     assert message in err
+
+
+def test_a_cell_that_is_not_a_number_is_not_told(tmp_path: Path) -> None:
+    rows = [f"{['1_000', '2', '3', '4'][k % 4]},{'xy'[k % 2]}" for k in range(80)]
+    (tmp_path / "people.csv").write_text("\n".join(["income,illness", *rows]) + "\n")
+    with pytest.raises(DataError, match="'income' has cells that are not a number") as refused:
+        audit(tmp_path / "people.csv", secret="illness", estimator="linear")
+    assert "000" not in str(refused.value)

@@ -7,7 +7,9 @@ import shutil
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from sizes import few, many
@@ -380,3 +382,12 @@ def test_a_result_says_what_was_found_and_not_every_field(release: Path) -> None
     found = verify(release)
     assert len(repr(found)) < 600
     assert found.headline in repr(found)
+
+
+def test_a_large_release_of_one_cell_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large table is counted first: its only cell was then written as a constant, in other bytes."""
+    monkeypatch.setattr("tacit.lenses.table.verify.MOST_ROWS", 10)
+    table, rng = pa.table({"ward": ["a", "b"] * 30, "illness": ["x", "y"] * 30}), np.random.default_rng(0)
+    pq.write_table(table.take(rng.permutation(60)), tmp_path / "people.parquet")
+    protect(tmp_path / "people.parquet", secret="illness", epsilon=0.2, out=tmp_path / "r")
+    assert verify(tmp_path / "r", against=tmp_path / "people.parquet").verdict == "holds"

@@ -138,6 +138,10 @@ def find_scales(
     texts = {name: sampled_texts(sample.column(name)) for name in columns if table[name].dtype == "String"}
     plans = {name: _plan(table[name], all_wishes.get(name), texts.get(name, [])) for name in columns}
     ends = number_ends(table, {n: _layout(plan) for n, plan in plans.items() if isinstance(plan, _Numbers | _Dates)})
+    for name in [name for name, each in ends.items() if math.isnan(each.low) and table[name].dtype == "String"]:
+        # Only "nan", "" and the like, which are missing among numbers; here they are values.
+        plans[name] = _Values()
+        del ends[name]
     looked = [name for name, plan in plans.items() if isinstance(plan, _Values | _Ordered | _Filed)]
     many = many_values(table, looked, sample)
     for name in many:

@@ -105,6 +105,8 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         if result.learned is not None:
             result = replace(result, answer=as_asked(answer, result.learned))
         values = {"risk": estimates.risk, "risk_high": estimates.risk_high}
+    # Its fingerprint was taken at the start, and rows were read until now.
+    asked.original.require_unchanged()
     if look.scores is None:
         return result
     progress("writing scores", None)

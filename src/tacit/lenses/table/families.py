@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.codes.scales.kinds.numbers import number_of
 from tacit.learn.arrays import Codes
 from tacit.lenses.bench.families import Family
 from tacit.lenses.bench.trying import BenchRecords, folds_of
+from tacit.lenses.table.boosting import LEAF, that_can_split
 from tacit.lenses.table.question import TableQuestion
 from tacit.lenses.table.verify import TableRelease
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 # To a tree, a column with more levels than this is a number or a name, not a category.
 MOST_CATEGORIES = 200
+# The squares of some thousand numbers below this can be added up.
+HUGE = 1e150
 LINKAGE = Family(
     "linkage",
     "knows some true values of a person, has the whole file, and reads the other columns off the rows that fit",
@@ -72,12 +75,15 @@ def _same(rows: TableRows) -> TableRows:
 class OfColumns:
     """A classifier that is built for the columns it gets; ``fit`` and ``predict_proba`` are scikit-learn's."""
 
-    def __init__(self, build: Callable[[tuple[bool, ...]], Any]) -> None:
-        self.build = build
+    def __init__(
+        self, build: Callable[[tuple[bool, ...]], Any], prepare: Callable[[Features], Features] | None = None
+    ) -> None:
+        self.build, self.prepare = build, prepare
 
     def fit(self, rows: TableRows, secret: Any) -> OfColumns:
         """Learn the secrets of rows."""
-        self.model_ = self.build(rows.categorical).fit(rows.values, secret)
+        values = rows.values if self.prepare is None else self.prepare(rows.values)
+        self.model_ = self.build(rows.categorical).fit(values, secret)
         self.classes_ = self.model_.classes_
         return self
 
@@ -91,8 +97,12 @@ def _trees(random_state: int) -> OfColumns:
 
     return OfColumns(
         lambda categorical: HistGradientBoostingClassifier(
-            categorical_features=list(categorical), early_stopping=True, random_state=random_state
-        )
+            categorical_features=list(categorical),
+            early_stopping=True,
+            min_samples_leaf=LEAF,
+            random_state=random_state,
+        ),
+        that_can_split,
     )
 
 
@@ -116,7 +126,7 @@ def _linear_of(categorical: tuple[bool, ...]) -> Any:
     encoded = ColumnTransformer(
         [
             ("named", OneHotEncoder(handle_unknown="ignore"), named),
-            ("measured", make_pipeline(SimpleImputer(), StandardScaler()), measured),
+            ("measured", make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler()), measured),
         ]
     )
     return make_pipeline(encoded, LogisticRegression(max_iter=500))
@@ -158,7 +168,7 @@ def _rows(tables: Sequence[pa.Table], columns: Sequence[str], kinds: Mapping[str
     for name in columns:
         values = [value for table in tables for value in table.column(name).to_pylist()]
         if kinds.get(name) == "number":
-            numbers.append(np.array([math.nan if value is None else float(value) for value in values]))
+            numbers.append(_measured(values))
             categorical.append(False)
         else:
             levels, codes = np.unique(np.array([_text(value) for value in values], dtype=object), return_inverse=True)
@@ -168,6 +178,15 @@ def _rows(tables: Sequence[pa.Table], columns: Sequence[str], kinds: Mapping[str
     for part in parts:
         part[:, np.isnan(part).all(axis=0)] = 0.0
     return [TableRows(part, tuple(categorical)) for part in parts]
+
+
+def _measured(values: Sequence[Any]) -> Features:
+    """A column of numbers; by rank, which says as much to a tree, if some are infinite or too large to be squared."""
+    numbers = np.array([number_of(value) for value in values])
+    missing = np.isnan(numbers)
+    if (np.abs(numbers[~missing]) < HUGE).all():
+        return numbers
+    return np.where(missing, np.nan, np.unique(numbers, return_inverse=True)[1])
 
 
 class Lookup:

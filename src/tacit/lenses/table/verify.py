@@ -30,7 +30,7 @@ from tacit.release.claims import NOTHING_DRAWN, attained_in_words, file_sentence
 from tacit.release.codec import text_of
 from tacit.release.directory import CHANNEL, KEY, PRIVATE, SALT
 from tacit.release.keys import committed, secret_bytes_in
-from tacit.release.levels import read_code
+from tacit.release.levels import LEVELS, PublishedCode, read_code
 from tacit.release.rules import RULES, ReleaseRules
 from tacit.release.treatment import Merging, Mixing
 from tacit.requests import Question
@@ -154,7 +154,19 @@ def _checks_of_papers(release: TableRelease) -> list[Check]:
     for name, there in (("channel is published", output.channel_sha256), ("key is committed to", output.key_sha256)):
         if release.drawn != (there is not None):
             checks.append(Check(name, False, only))
-    return checks
+    return [*checks, *_checks_of_bytes(release)]
+
+
+def _checks_of_bytes(release: TableRelease) -> list[Check]:
+    """A paper that is not written as Tacit writes it: spaces between its words can say anything."""
+    papers: dict[str, Any] = {} if release.code is None else {LEVELS: PublishedCode.of(release.code)}
+    if (release.directory / CHANNEL).exists():
+        papers[CHANNEL] = PublishedChannel.load(release.directory / CHANNEL)
+    return [
+        Check(f"{name} is written plainly", None, "this version of Tacit writes other bytes")
+        for name, paper in papers.items()
+        if (release.directory / name).read_bytes() != text_of(paper).encode()
+    ]
 
 
 def _within(certificate: CountedCertificate) -> bool:

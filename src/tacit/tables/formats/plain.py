@@ -61,7 +61,10 @@ def encoding_of(head: bytes) -> str:
             return encoding
     if b"\x00" in head[:1000]:
         even, odd = head[:1000:2].count(0), head[1:1000:2].count(0)
-        return "utf-16-be" if even > odd else "utf-16-le"
+        encoding = "utf-16-be" if even > odd else "utf-16-le"
+        # Read as UTF-16, text in another encoding that holds a zero has no line breaks: its header would be all of it.
+        if b"\n" not in head or "\n" in head.decode(encoding, errors="ignore"):
+            return encoding
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
         # The last character may be cut off.

@@ -10,6 +10,7 @@ import numpy as np
 
 from tacit.codes.additive import additive_guesses, area_under_curve, never_sure
 from tacit.learn.arrays import Codes, Floats
+from tacit.lenses.table.boosting import LEAF, that_can_split
 from tacit.lenses.table.kept.features import ModelColumn, chances, features, numbers
 from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.values import ColumnValues, ValueGroups
@@ -200,8 +201,8 @@ def _boosted(x: Floats, y: Codes, weight: Floats | None, features_of_test: Float
     several = {"max_iter": min(steps, 30), "learning_rate": 0.1, "max_leaf_nodes": 8}
     shape = {"max_iter": steps, "learning_rate": 0.08, "max_leaf_nodes": 15} if size == 2 else several
     trees = HistGradientBoostingClassifier(
-        **shape, min_samples_leaf=20, l2_regularization=1.0, early_stopping=False, random_state=0
-    ).fit(x, y, sample_weight=weight)
+        **shape, min_samples_leaf=LEAF, l2_regularization=1.0, early_stopping=False, random_state=0
+    ).fit(that_can_split(x), y, sample_weight=weight)
     out = np.zeros((len(features_of_test), size))
     out[:, trees.classes_] = trees.predict_proba(features_of_test)
     return out

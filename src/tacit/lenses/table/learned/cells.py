@@ -100,5 +100,5 @@ def _number(value: Any, column: str) -> float | None:
         return None
     if re.match(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}", value):
         return float(value)
-    words = "column '{column}' has the cell {cell}, which is not a number: fix it, or leave the column out ({drop})"
-    raise DataError(sentence(words, column=column, cell=repr(value[:40]), drop=Setting("drop", column)))
+    words = "column '{column}' has cells that are not a number: fix them, or leave the column out ({drop})"
+    raise DataError(sentence(words, column=column, drop=Setting("drop", column)))

@@ -65,7 +65,9 @@ def looked_up(
 
     numbers = number(np.stack(np.unravel_index(np.arange(prod(sizes)), sizes), axis=1))
     held = constant_list(relation, pa.array(numbers.astype(np.int32)))
-    place = "0"
+    # A cell that is the same for all rows must not look like a constant: of a constant Parquet says that it is never
+    # missing, which a file that was written from finer parts does not say.
+    place = f"{identifier(ROW)} % 1" if prod(sizes) == 1 else "0"
     for each, size in zip(columns, sizes, strict=True):
         place = f"({place}) * {size} + {identifier(each)}"
     others = [identifier(each) for each in relation.columns if each not in columns and each != ROW]

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.tables.engines.duckdb.dictionaries import lists_each_once
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -78,6 +80,7 @@ def _in_groups(path: Path, columns: list[str]) -> Iterator[StoredRows]:
         if not hasattr(mine, "file"):
             mine.file = pq.ParquetFile(path, read_dictionary=columns)
             opened.append(mine.file)
+        _refuse_doubled(path, mine.file, group, columns)
         return _rows(mine.file.read_row_group(group, columns=columns, use_threads=False).select(columns))
 
     with pq.ParquetFile(path) as file:
@@ -100,8 +103,7 @@ def _refuse(file: Any, columns: Sequence[str]) -> None:
 
     kinds = file.schema_arrow
     texts = all(kinds.field(name).type in (pa.string(), pa.dictionary(pa.int32(), pa.string())) for name in columns)
-    about = file.metadata
-    at = [position for position, name in enumerate(kinds.names) if name in columns]
+    about, at = file.metadata, _positions(file, columns)
     # In a table without lists and structs, stored columns are those of the schema.
     flat = len(kinds.names) == about.num_columns
     groups = [about.row_group(each) for each in range(about.num_row_groups)]
@@ -109,6 +111,18 @@ def _refuse(file: Any, columns: Sequence[str]) -> None:
         raise NotStoredSo
     if not all(group.column(each).has_dictionary_page for group in groups if group.num_rows for each in at):
         raise NotStoredSo
+
+
+def _positions(file: Any, columns: Sequence[str]) -> list[int]:
+    return [position for position, name in enumerate(file.schema_arrow.names) if name in columns]
+
+
+def _refuse_doubled(path: Path, file: Any, group: int, columns: Sequence[str]) -> None:
+    about = file.metadata.row_group(group)
+    with path.open("rb") as stored:
+        each_once = (lists_each_once(stored, about.column(at)) for at in _positions(file, columns))
+        if about.num_rows and not all(each_once):
+            raise NotStoredSo
 
 
 def _rows(read: pa.Table) -> StoredRows:
@@ -173,7 +187,7 @@ class ValueTally:
             np.array([levels.setdefault(value, len(levels)) for value in values], np.int64)
             for levels, values in zip(self.levels, rows.values, strict=True)
         ]
-        # A dictionary may hold a value twice, though nobody's writer should; adding up by place would lose rows.
+        # Adding up by place would lose rows of a value that is listed twice.
         if any(len(set(home.tolist())) < len(home) for home in homes):
             raise NotStoredSo
         self._make_room()
