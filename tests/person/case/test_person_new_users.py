@@ -208,7 +208,7 @@ def test_a_query_that_says_everything_still_brings_up_records(shop_and_bank: Pat
     everything = list(read_case(shop_and_bank).person or ())
     found = person_dip(shop_and_bank, query=Record(everything, name="the person"))
     alone, *others = found.dips
-    assert alone.recall == 1 and len(alone.finding.members) == 1
+    assert (alone.recall, len(alone.finding.members)) == (1, 1)
     assert any(len(one.finding.members) > 1 for one in others)
     assert found.headline.startswith("Starting from 'the person'")
 

@@ -206,7 +206,9 @@ def test_a_number_inside_its_country_is_the_number_from_outside(country: str) ->
 NO_DAYS = ["0000-00-00", "00/00/0000", "00.00.0000", "0000-00-00 00:00:00", "0000-00-00T00:00:00Z", " 0000/00/00 "]
 
 
-@pytest.mark.parametrize("said", ["N/A", "n.a.", "unknown", "None", "-", "--", "???", "NULL", " ", "xxx", "k.A.", *NO_DAYS])
+@pytest.mark.parametrize(
+    "said", ["N/A", "n.a.", "unknown", "None", "-", "--", "???", "NULL", " ", "xxx", "k.A.", *NO_DAYS]
+)
 def test_what_stands_for_nothing_is_nothing(said: str) -> None:
     assert says_nothing(said)
 

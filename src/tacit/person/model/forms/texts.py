@@ -24,7 +24,9 @@ _SAYS_NOTHING: Final = re.compile(f"{BLANK}|{NO_DAY}")
 
 
 def says_nothing(value: str, *, name: bool = False) -> bool:
-    """Whether a text means that a value is missing: N/A, unknown, ---, 0000-00-00. In a ``name``, Na and Null are people.
+    """Whether a text means that a value is missing: N/A, unknown, ---, 0000-00-00.
+
+    In a ``name``, Na and Null are people.
 
     Examples
     --------
