@@ -13,7 +13,7 @@ from tacit.person.link.attributes import Attributes, one
 from tacit.person.link.coded import coded_attributes
 from tacit.person.link.forms.columns import ColumnCells, as_the_column_says, in_their_countries
 from tacit.person.link.forms.forming import NamedForm
-from tacit.person.link.forms.missing import SPACES, may_be_nothing, nothing
+from tacit.person.link.forms.missing import SPACES, unless_nothing
 from tacit.person.model.forms.countries import COUNTRY_COLUMNS
 from tacit.person.model.kinds import column_name, is_name
 from tacit.tables.columns import ROW
@@ -385,8 +385,7 @@ class _Columns:
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)):
             return text
         said = f"CAST({cell} AS STRING)"
-        missing = nothing(self.store, said, name=is_name(label))
-        return f"CASE WHEN {may_be_nothing(said)} AND {missing} THEN NULL ELSE {text} END"
+        return unless_nothing(self.store, said, text, name=is_name(label))
 
 
 @contextmanager

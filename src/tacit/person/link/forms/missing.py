@@ -17,12 +17,15 @@ _NUMBERS = r"(\d{1,2})[-/ ](\d{1,2})[-/ ](\d{4}|\d{2})"
 _TOGETHER = r"^(\d{1,2})(\d{2})((?:1[89]|20)\d{2})$"
 
 
-def may_be_nothing(said: str) -> str:
-    """SQL for whether a text may mean that a value is missing, which is faster to see than whether it does."""
+def unless_nothing(store: Store, said: str, text: str, *, name: bool = False) -> str:
+    """SQL for a text, or null if it means that a value is missing; ``said`` is the cell in which it is."""
     # A text that begins with a digit is a value, unless it is the day that a database writes for none.
     words = f"({said} < '0' OR {said} >= ':') AND length({said}) <= {LONGEST_NOTHING}"
-    days = ", ".join(f"'{day}'" for sign in "-/." for day in (f"0000{sign}", f"00{sign}00"))
-    return f"({words} OR {said} >= '00' AND {said} < '01' AND left({said}, 5) IN ({days}))"
+    missing = nothing(store, said, name=name)
+    # A CASE of its own, as an OR would evaluate both sides for every cell, and a pattern of its own, which is short.
+    days = store.text(f"(?i){NO_DAY}[{SPACES}]*")
+    none = f"{said} < '01' AND {said} >= '00' AND regexp_full_match({said}, {days})"
+    return f"CASE WHEN {words} AND {missing} THEN NULL WHEN {none} THEN NULL ELSE {text} END"
 
 
 def nothing(store: Store, said: str, *, name: bool = False) -> str:
