@@ -149,9 +149,9 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
                 undecided.append(doubtful)
                 several |= _several(columns, source) | more
                 sizes.append(_counted(columns, source))
-                called = source.identifier
-                names.append(None if called is None else columns.texts(called))
-                repeated.append(called is not None and columns.repeats(called))
+                identifier = source.identifier
+                names.append(None if identifier is None else columns.texts(identifier))
+                repeated.append(identifier is not None and columns.repeats(identifier))
             records += sizes[-1][0]
             for label, part in own.items():
                 parts.setdefault(label, []).append(part)
