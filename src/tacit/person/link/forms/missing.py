@@ -17,14 +17,14 @@ _NUMBERS = r"(\d{1,2})[-/ ](\d{1,2})[-/ ](\d{4}|\d{2})"
 _TOGETHER = r"^(\d{1,2})(\d{2})((?:1[89]|20)\d{2})$"
 
 
-def unless_nothing(store: Store, said: str, text: str, *, name: bool = False) -> str:
-    """SQL for a text, or null if it means that a value is missing; ``said`` is the cell in which it is."""
+def unless_nothing(store: Store, cell: str, text: str, *, name: bool = False) -> str:
+    """SQL for a text, or null if it means that a value is missing; ``cell`` is SQL for the whole cell."""
     # A text that begins with a digit is a value, unless it is the day that a database writes for none.
-    words = f"({said} < '0' OR {said} >= ':') AND length({said}) <= {LONGEST_NOTHING}"
-    missing = nothing(store, said, name=name)
+    words = f"({cell} < '0' OR {cell} >= ':') AND length({cell}) <= {LONGEST_NOTHING}"
+    missing = nothing(store, cell, name=name)
     # A CASE of its own, as an OR would evaluate both sides for every cell, and a pattern of its own, which is short.
     days = store.text(f"(?i){NO_DAY}[{SPACES}]*")
-    none = f"{said} < '01' AND {said} >= '00' AND regexp_full_match({said}, {days})"
+    none = f"{cell} < '01' AND {cell} >= '00' AND regexp_full_match({cell}, {days})"
     return f"CASE WHEN {words} AND {missing} THEN NULL WHEN {none} THEN NULL ELSE {text} END"
 
 
