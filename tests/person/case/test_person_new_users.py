@@ -204,6 +204,15 @@ def test_a_search_for_a_name_that_records_hold_is_not_told_to_find_nothing(shop_
     assert nobody.headline.startswith("No query brings up any record")
 
 
+def test_a_query_that_says_everything_still_brings_up_records(shop_and_bank: Path) -> None:
+    everything = list(read_case(shop_and_bank).person or ())
+    found = person_dip(shop_and_bank, query=Record(everything, name="the person"))
+    alone, *others = found.dips
+    assert (alone.recall, len(alone.finding.members)) == (1, 1)
+    assert any(len(one.finding.members) > 1 for one in others)
+    assert found.headline.startswith("Starting from 'the person'")
+
+
 def test_requests_that_are_taken_to_succeed_are_not_told_to_fail(shop_and_bank: Path) -> None:
     said = person_remove(shop_and_bank).as_text(full=True)
     assert "every request succeeds" in said

@@ -203,14 +203,31 @@ def test_a_number_inside_its_country_is_the_number_from_outside(country: str) ->
             assert read(phonenumbers.format_number(example, form)) == whole
 
 
-@pytest.mark.parametrize("said", ["N/A", "n.a.", "unknown", "None", "-", "--", "???", "NULL", " ", "xxx", "k.A."])
+NO_DAYS = ["0000-00-00", "00/00/0000", "00.00.0000", "0000-00-00 00:00:00", "0000-00-00T00:00:00Z", " 0000/00/00 "]
+
+
+@pytest.mark.parametrize(
+    "said", ["N/A", "n.a.", "unknown", "None", "-", "--", "???", "NULL", " ", "xxx", "k.A.", *NO_DAYS]
+)
 def test_what_stands_for_nothing_is_nothing(said: str) -> None:
     assert says_nothing(said)
 
 
-@pytest.mark.parametrize("said", ["*", "1**", "Nadia", "0", "x@y.org", "Max", "Noneya", "no"])
+@pytest.mark.parametrize("said", ["*", "1**", "Nadia", "0", "x@y.org", "Max", "Noneya", "no", "0000", "0000-00-01"])
 def test_what_says_something_is_not_nothing(said: str) -> None:
     assert not says_nothing(said)
+
+
+def test_the_day_that_a_database_writes_for_none_is_missing_from_the_records(tmp_path: Path) -> None:
+    rows = [f"Alice Archer,{day},alice@archer.example\n" for day in (*NO_DAYS, "1984-03-12")]
+    (tmp_path / "shop.csv").write_text("name,dob,email\n" + "".join(rows))
+    (tmp_path / "case.yaml").write_text(
+        "person: {name: Alice Archer, dob: 1984-03-12, email: alice@archer.example}\n"
+        "sources: [{name: shop, path: shop.csv}]\n"
+    )
+    audit = tacit.person_audit(tmp_path / "case.yaml")
+    assert {rung.leakage for rung in audit.rungs} == {1.0}
+    assert all(held.state == "correct" for finding in audit.findings for held in finding.held)
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,12 @@ _QUERY = (
 )
 
 
-def knows(dip: Dipped) -> tuple[float, float]:
-    """A sort key for how much a query brings up: recall first, then leakage."""
-    return round(dip.recall, 12), round(dip.leakage, 12)
+def knows(dip: Dipped) -> tuple[bool, float, float]:
+    """A sort key for how much a query brings up: whether it does any record, then recall, then leakage.
+
+    A query that says everything about the person knows most without any record, but brings nothing up.
+    """
+    return len(dip.finding.members) > 1, round(dip.recall, 12), round(dip.leakage, 12)
 
 
 @dataclass(frozen=True)

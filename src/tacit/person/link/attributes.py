@@ -168,7 +168,7 @@ def _few_records(
     """What a few records hold; with their numbers in the query, the engine can skip most of the tables."""
     rids = ", ".join(map(str, contents)) or "NULL"
     rows = held.store.ask(f"SELECT rid, vid, confidence FROM {coded.rows} WHERE rid IN ({rids})")
-    vids = ", ".join(map(str, rows.column("vid").unique().to_pylist())) or "NULL"
+    vids = ", ".join(map(str, set(rows.column("vid").to_pylist()))) or "NULL"
     said = held.store.ask(f"SELECT vid, label, value FROM {coded.values} WHERE vid IN ({vids})")
     values = {vid: (label, value) for vid, label, value in zip(*(one.to_pylist() for one in said.columns), strict=True)}
     best: dict[tuple[int, str, str], float] = {}

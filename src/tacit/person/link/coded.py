@@ -15,9 +15,13 @@ from tacit.tables.engines import Store
 
 Forming = Callable[[Attributes], Attributes]
 
-_VALUES = "vid BIGINT, label STRING, value STRING USING COMPRESSION uncompressed"
-_FORMS = f"{_VALUES}, raw STRING USING COMPRESSION uncompressed, fixed BOOLEAN"
-_ROWS = "rid BIGINT, vid BIGINT, confidence DOUBLE"
+# Only labels are compressed, each of which many rows have: finding the best compression of the others takes longest.
+_PLAIN = "USING COMPRESSION uncompressed"
+_VALUES = f"vid BIGINT {_PLAIN}, label STRING, value STRING {_PLAIN}"
+_FORMS = f"{_VALUES}, raw STRING {_PLAIN}, fixed BOOLEAN {_PLAIN}"
+_ROWS = f"rid BIGINT {_PLAIN}, vid BIGINT {_PLAIN}, confidence DOUBLE {_PLAIN}"
+_WORDS = f"label STRING {_PLAIN}, word STRING {_PLAIN}"
+_SPOKEN = f"word UBIGINT {_PLAIN}, vid BIGINT {_PLAIN}"
 
 
 def coded_attributes(
@@ -36,7 +40,7 @@ def coded_attributes(
     )
     first, labels = 0, []
     for label in sorted(parts):
-        held = store.make(parts[label])
+        held = store.make(f"SELECT rid, value, confidence FROM ({parts[label]}) p")
         said = store.ask(f"SELECT rid, {store.hashed('value')} AS h, confidence, rowid AS place FROM {held}")
         number, of_first = _numbered(numbers(said, "h"))
         new = {"place": numbers(said, "place")[of_first], "vid": first + np.arange(len(of_first))}
@@ -62,12 +66,13 @@ def _numbered(hashes: NDArray[np.uint64]) -> tuple[IntArray, IntArray]:
     order = np.argsort(hashes)
     first = np.diff(hashes[order], prepend=hashes[order[:1]] + np.uint64(1)) != 0
     places = order[first]
-    sorted_places = np.argsort(places)
-    rank = np.empty(len(places), np.int64)
-    rank[sorted_places] = np.arange(len(places))
+    # Counting up to each place is faster than sorting the places.
+    is_first = np.zeros(len(hashes), bool)
+    is_first[places] = True
+    rank = (np.cumsum(is_first) - 1)[places]
     number = np.empty(len(hashes), np.int64)
     number[order] = rank[np.cumsum(first) - 1]
-    return number, places[sorted_places]
+    return number, np.flatnonzero(is_first)
 
 
 def coded_forms(held: Attributes, forming: Forming, names: Collection[str] = ()) -> Attributes:
@@ -140,7 +145,6 @@ def write_coded(held: Attributes, formed: Attributes | None, path: Path) -> None
     assert held.coded is not None
     store.run(f"ATTACH {store.text(str(path))} AS {name}")
     try:
-        # Texts are not compressed: finding the best compression takes longer than everything else.
         forms = formed.coded if formed is not None else None
         store.run(f"CREATE TABLE {name}.kept_rows ({_ROWS})")
         store.run(f"INSERT INTO {name}.kept_rows SELECT rid, vid, confidence FROM {held.coded.rows}")
@@ -150,8 +154,10 @@ def write_coded(held: Attributes, formed: Attributes | None, path: Path) -> None
         else:
             store.run(f"CREATE TABLE {name}.kept_values ({_FORMS})")
             store.run(f"INSERT INTO {name}.kept_values SELECT vid, label, value, raw, fixed FROM {forms.values}")
-            store.run(f"CREATE TABLE {name}.kept_words AS FROM {forms.words}")
-            store.run(f"CREATE TABLE {name}.kept_spoken AS FROM {forms.spoken}")
+            store.run(f"CREATE TABLE {name}.kept_words ({_WORDS})")
+            store.run(f"INSERT INTO {name}.kept_words FROM {forms.words}")
+            store.run(f"CREATE TABLE {name}.kept_spoken ({_SPOKEN})")
+            store.run(f"INSERT INTO {name}.kept_spoken FROM {forms.spoken}")
     finally:
         store.run(f"DETACH {name}")
 

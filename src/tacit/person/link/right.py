@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -137,11 +138,11 @@ def candidate_values(
     rows = store.ask(" UNION ALL ".join(parts) + " ORDER BY label, value")
     start = 0
     # Sorted, so that sums are always added in the same order.
-    for run in rows.column("label").combine_chunks().value_counts().to_pylist():
-        for place in range(start, start + run["counts"], VALUES):
-            batch = rows.slice(place, min(VALUES, start + run["counts"] - place))
-            yield run["values"], _likely(wanted[run["values"]], batch)
-        start += run["counts"]
+    for label, same in itertools.groupby(rows.column("label").to_pylist()):
+        after = start + len(list(same))
+        for place in range(start, after, VALUES):
+            yield label, _likely(wanted[label], rows.slice(place, min(VALUES, after - place)))
+        start = after
 
 
 def _candidates(held: Attributes, label: str, own: Wanted, near: NearForms | None) -> str:
@@ -214,7 +215,7 @@ class RightRows:
     def of(cls, held: Attributes, hits: pa.Table, near: NearForms | None = None) -> RightRows:
         """Those of attributes, from ``hits`` (label, value, fact, credit): the facts of a person that a value hits, and
         what it is worth."""
-        store, labels = held.store, hits.column("label").unique().to_pylist()
+        store, labels = held.store, list(dict.fromkeys(hits.column("label").to_pylist()))
         hidden = f"regexp_matches(value, {store.text(SUPPRESSED)}) AS hidden"
         with lent(store, hits) as given:
             told = f"SELECT label, value, fact, credit, {hidden} FROM {given}"

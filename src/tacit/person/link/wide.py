@@ -13,7 +13,7 @@ from tacit.person.link.attributes import Attributes, one
 from tacit.person.link.coded import coded_attributes
 from tacit.person.link.forms.columns import ColumnCells, as_the_column_says, in_their_countries
 from tacit.person.link.forms.forming import NamedForm
-from tacit.person.link.forms.missing import LONGEST_NOTHING, SPACES, nothing
+from tacit.person.link.forms.missing import SPACES, unless_nothing
 from tacit.person.model.forms.countries import COUNTRY_COLUMNS
 from tacit.person.model.kinds import column_name, is_name
 from tacit.tables.columns import ROW
@@ -101,7 +101,7 @@ class Gathered(NamedTuple):
     """Attributes of all sources; for each source, how many records it has and how many rows lack a confidence.
 
     ``undecided`` are the columns of each source that hold days where nothing shows whether the month comes first;
-    ``names`` are the names of its records, in order, if it has any.
+    ``names`` are the names of its records, in order, if it has any, and ``repeated`` says whether several share one.
     """
 
     attributes: Attributes
@@ -109,6 +109,7 @@ class Gathered(NamedTuple):
     unsure: tuple[int, ...]
     undecided: tuple[tuple[str, ...], ...]
     names: tuple[pa.Array | None, ...] = ()
+    repeated: tuple[bool, ...] = ()
 
 
 def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] = lambda place: None) -> Gathered:
@@ -128,6 +129,7 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
     sizes: list[tuple[int, int]] = []
     undecided: list[tuple[str, ...]] = []
     names: list[pa.Array | None] = []
+    repeated: list[bool] = []
     records = 0
     try:
         for place, source in enumerate(sources):
@@ -139,6 +141,7 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
                 sizes.append((source.records, 0))
                 undecided.append(doubtful)
                 names.append(None)
+                repeated.append(False)
             else:
                 columns = _Columns(store, source.table, source.wanted)
                 loaded.append(columns.name)
@@ -146,7 +149,9 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
                 undecided.append(doubtful)
                 several |= _several(columns, source) | more
                 sizes.append(_counted(columns, source))
-                names.append(None if source.identifier is None else columns.texts(source.identifier))
+                identifier = source.identifier
+                names.append(None if identifier is None else columns.texts(identifier))
+                repeated.append(identifier is not None and columns.repeats(identifier))
             records += sizes[-1][0]
             for label, part in own.items():
                 parts.setdefault(label, []).append(part)
@@ -162,7 +167,7 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
     finally:
         store.drop(*loaded)
     counts, unsure = zip(*sizes, strict=True) if sizes else ((), ())
-    return Gathered(held, counts, unsure, tuple(undecided), tuple(names))
+    return Gathered(held, counts, unsure, tuple(undecided), tuple(names), tuple(repeated))
 
 
 _NOTHING = (
@@ -327,6 +332,11 @@ class _Columns:
         rows = self.store.ask(f"SELECT {self.text(name)} AS said FROM {self.name} ORDER BY {self.row}")
         return rows.column("said").combine_chunks()
 
+    def repeats(self, name: str) -> bool:
+        """Whether two cells of a column have the same text."""
+        texts = f"SELECT {self.text(name)} AS said FROM {self.name}"
+        return bool(one(self.store, f"SELECT count(DISTINCT said) < count(said) FROM ({texts}) t"))
+
     def values(self, name: str, label: str) -> ColumnCells:
         """The cells of a column one by one, which hold values of a label; lists are flattened."""
         cell = self._cells[name]
@@ -375,10 +385,7 @@ class _Columns:
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)):
             return text
         said = f"CAST({cell} AS STRING)"
-        # A text that begins with a digit is a value.
-        short = f"({said} < '0' OR {said} >= ':') AND length({said}) <= {LONGEST_NOTHING}"
-        missing = nothing(self.store, f"CAST({cell} AS STRING)", name=is_name(label))
-        return f"CASE WHEN {short} AND {missing} THEN NULL ELSE {text} END"
+        return unless_nothing(self.store, said, text, name=is_name(label))
 
 
 @contextmanager

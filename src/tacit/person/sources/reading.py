@@ -73,8 +73,8 @@ def read_pool(
     notes: list[str] = []
     first = 0
     counted = zip(sources, opened, *together[1:], strict=True)
-    for source, one, records, unsure, undecided, called in counted:
-        names = one.names if called is None else _distinct(called)
+    for source, one, records, unsure, undecided, called, repeated in counted:
+        names = one.names if called is None else _distinct(called) if repeated else called
         read.append(PoolSource(source.name, source.path, first, records, _sha256(source), names))
         notes += [*one.notes, *_unsure(source, unsure), *_undecided(source, undecided)]
         first += records

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from tacit.person.model.forms.days import LAST_OF_THIS_CENTURY
-from tacit.person.model.forms.texts import BLANK, NAMES, NOTHING
+from tacit.person.model.forms.texts import BLANK, NAMES, NO_DAY, NOTHING
 from tacit.tables.engines import Store
 
 # Every character that Python treats as a space; by default engines trim only the ordinary one.
@@ -17,11 +17,22 @@ _NUMBERS = r"(\d{1,2})[-/ ](\d{1,2})[-/ ](\d{4}|\d{2})"
 _TOGETHER = r"^(\d{1,2})(\d{2})((?:1[89]|20)\d{2})$"
 
 
+def unless_nothing(store: Store, cell: str, text: str, *, name: bool = False) -> str:
+    """SQL for a text, or null if it means that a value is missing; ``cell`` is SQL for the whole cell."""
+    # A text that begins with a digit is a value, unless it is the day that a database writes for none.
+    words = f"({cell} < '0' OR {cell} >= ':') AND length({cell}) <= {LONGEST_NOTHING}"
+    missing = nothing(store, cell, name=name)
+    # A CASE of its own, as an OR would evaluate both sides for every cell, and a pattern of its own, which is short.
+    days = store.text(f"(?i){NO_DAY}[{SPACES}]*")
+    none = f"{cell} < '01' AND {cell} >= '00' AND regexp_full_match({cell}, {days})"
+    return f"CASE WHEN {words} AND {missing} THEN NULL WHEN {none} THEN NULL ELSE {text} END"
+
+
 def nothing(store: Store, said: str, *, name: bool = False) -> str:
     """SQL for whether a text, apart from spaces, means that a value is missing; in a ``name``, Null is a value."""
     words = "|".join(re.escape(word) for word in sorted(NOTHING))
     spaces = f"[{SPACES}]*"
-    missing = f"regexp_full_match({said}, {store.text(f'(?i){spaces}(?:{words}|{BLANK}){spaces}')})"
+    missing = f"regexp_full_match({said}, {store.text(f'(?i){spaces}(?:{words}|{BLANK}|{NO_DAY}){spaces}')})"
     named = store.text(f"{spaces}(?:{'|'.join(NAMES)}){spaces}")
     return f"({missing} AND NOT regexp_full_match({said}, {named}))" if name else missing
 

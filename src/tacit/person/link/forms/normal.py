@@ -40,9 +40,13 @@ def sql_form(store: Store, rows: str, name: str, country: str | None = None) -> 
 
 
 def sql_fixed(store: Store, name: str) -> str:
-    """SQL for whether ``form``, which SQL was sure of, is its own normal form."""
+    """SQL for whether ``form``, which SQL was sure of, is its own normal form; it may use the columns of its layers."""
     again = {"name": _TITLED, "address": _MOVED}.get(name)
-    return "true" if again is None else f"NOT regexp_matches(form, {store.text(again)})"
+    if again is None:
+        return "true"
+    same = f"NOT regexp_matches(form, {store.text(again)})"
+    # A name of which nothing is special was looked at already.
+    return f"CASE WHEN special THEN {same} ELSE true END" if name == "name" else same
 
 
 def _signs(kept: str, store: Store, country: str | None) -> list[Layer]:

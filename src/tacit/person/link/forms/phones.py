@@ -53,7 +53,8 @@ def _abroad(store: Store, country: str | None) -> str:
     cases = [f"WHEN {plain} THEN '+' || d"]
     if country is not None and (own := _plan(country)) is not None and own.main:
         rest = f"substr(d, {len(own.code) + 1})"
-        cases.append(f"WHEN starts_with(d, '{own.code}') THEN {own.stripped(store, rest)}")
+        # First, because to look for every country's prefix takes longest.
+        cases.insert(0, f"WHEN starts_with(d, '{own.code}') THEN {own.stripped(store, rest)}")
     return f"CASE {' '.join(cases)} END"
 
 

@@ -18,23 +18,29 @@ NOTHING: Final = frozenset(_NOTHING.split("|"))
 # Real names, if capitalised as names are: a program writes NULL or nan.
 NAMES: Final = ("Na", "Nan", "Nil", "Null")
 BLANK: Final = r"[-–—_.?/\\#\s]*"
-_BLANK: Final = re.compile(BLANK)
+# What a database writes for a day that it does not have.
+NO_DAY: Final = r"(?:0000[-/.]00[-/.]00|00[-/.]00[-/.]0000)(?:[t ]00:00(?::00(?:\.0+)?)?z?)?"
+_SAYS_NOTHING: Final = re.compile(f"{BLANK}|{NO_DAY}")
 
 
 def says_nothing(value: str, *, name: bool = False) -> bool:
-    """Whether a text means that a value is missing: N/A, unknown, ---. In a ``name``, Na and Null are people.
+    """Whether a text means that a value is missing: N/A, unknown, ---, 0000-00-00.
+
+    In a ``name``, Na and Null are people.
 
     Examples
     --------
     >>> says_nothing("N/A"), says_nothing(" -- "), says_nothing("*"), says_nothing("Nadia")
     (True, True, False, False)
+    >>> says_nothing("0000-00-00 00:00:00"), says_nothing("0000")
+    (True, False)
     >>> says_nothing("Null"), says_nothing("Null", name=True), says_nothing("NULL", name=True)
     (True, False, True)
     """
     if name and value.strip() in NAMES:
         return False
     text = value.strip().casefold()
-    return text in NOTHING or _BLANK.fullmatch(text) is not None
+    return text in NOTHING or _SAYS_NOTHING.fullmatch(text) is not None
 
 
 def plain(value: str) -> str:
