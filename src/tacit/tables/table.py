@@ -27,6 +27,8 @@ Stamp = tuple[int, int, int, int, int]
 # with hundreds of columns an engine takes longer to understand a question than to answer it.
 WIDE = 40
 MOST_BROUGHT = 12_000_000
+# So is a table of no more rows than this: to plan one question takes an engine longer than to count them all here.
+FEW_ROWS = 20_000
 # Samples of so many rows are most often asked for.
 USUAL_SAMPLES = 20_000, 50_000
 # The golden section as a share of the other, by which rows are spread.
@@ -191,10 +193,14 @@ class Table:
             return self.engine.collected(rows)
 
     def brought(self, columns: Sequence[str]) -> pa.Table | None:
-        """Some columns of all rows, in order, brought to this process once; None if it is not wide, or too large."""
+        """Some columns of all rows, in order, brought to this process once; None if there are too many.
+
+        All columns of a table of few rows, or of many columns, that has no more than 12,000,000 values.
+        """
         import pyarrow as pa
 
-        if len(self.columns) <= WIDE or not 0 < self.row_count() * len(self.columns) <= MOST_BROUGHT:
+        rows, wide = self.row_count(), len(self.columns) > WIDE
+        if not (wide or rows <= FEW_ROWS) or not 0 < rows * len(self.columns) <= MOST_BROUGHT:
             return None
         here = self._brought.columns
         missing = [name for name in columns if name not in here]
