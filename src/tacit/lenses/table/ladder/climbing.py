@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.codes.code import CellCode
 from tacit.codes.coding import PlacedTable, counts_by_cell, written_numbers
 from tacit.codes.scales.encoding import atoms_table
-from tacit.codes.searching import CountedAtoms, cells_within, count_for_code, published
+from tacit.codes.searching import CountedAtoms, cells_within_each, count_for_code, published
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, NotCertifiedError, Setting, sentence
 from tacit.lenses.table.certifying import whole_file_of
@@ -86,10 +87,11 @@ def ladder(
 
 def _one_by_one(climb: Climb, goals: Sequence[ReleaseGoal], progress: Progress) -> dict[int, list[ReleaseRung]]:
     """The rung of each goal, by its place."""
+    progress(_TRYING, None)
     rungs = {}
-    for at, goal in enumerate(goals):
+    for at, (goal, cells) in enumerate(zip(goals, climb.cells(goals), strict=True)):
         progress(_TRYING, at / len(goals))
-        rungs[at] = climb.rung(goal)
+        rungs[at] = climb.rung(goal, cells)
     return rungs
 
 
@@ -98,11 +100,12 @@ def _by_halves(
 ) -> dict[int, list[ReleaseRung]]:
     """The rungs on the way to the one that all of them would suggest, if what is kept grows with epsilon."""
     rungs: dict[int, list[ReleaseRung]] = {}
+    cells = climb.cells(goals)
 
     def kept(at: int) -> float:
         if at not in rungs:
             progress(_TRYING, len(rungs) / len(goals))
-            rungs[at] = climb.rung(goals[at])
+            rungs[at] = climb.rung(goals[at], cells[at])
         return max((rung.kept for rung in rungs[at]), default=0.0)
 
     places = range(len(goals))
@@ -185,10 +188,13 @@ class Climb:
         rows = table.sample(self.asked.released, MOST_RECORDS)
         return np.column_stack([column.to_numpy() for column in rows.columns])
 
-    def told(self, goal: ReleaseGoal) -> tuple[Counted, NDArray[np.int64]]:
-        """The table in the cells that ``protect`` would choose, counted, and the cell of each record."""
+    def cells(self, goals: Sequence[ReleaseGoal]) -> list[CellCode]:
+        """The cells that ``protect`` would choose for each goal."""
+        return cells_within_each(self.atoms, [code_request(self.asked, goal, self.making) for goal in goals])
+
+    def told(self, goal: ReleaseGoal, fine: CellCode) -> tuple[Counted, NDArray[np.int64]]:
+        """The table in the cells of a goal, counted, and the cell of each record."""
         request, asked = code_request(self.asked, goal, self.making), self.asked
-        fine = cells_within(self.atoms, request)
         cell = fine.places[fine.tree.leaf_of(np.asarray(self.atoms.records.codes, np.int64))]
         counts = {(asked.weight, *asked.hidden): counts_by_cell(self.atoms.counts, asked.hidden, cell)}
         code, cells = published(fine, self.atoms.records, request), np.arange(len(fine.tree.leaves))
@@ -197,9 +203,9 @@ class Climb:
         coded = asked.coded(code) if found is None else replace(asked, code=code, found=found)
         return counted(coded), fine.places[fine.tree.leaf_of(self.row_atoms)]
 
-    def rung(self, goal: ReleaseGoal) -> list[ReleaseRung]:
-        """What ``protect`` would give with this goal; empty if it would write nothing."""
-        table, cell = self.told(goal)
+    def rung(self, goal: ReleaseGoal, cells: CellCode) -> list[ReleaseRung]:
+        """What ``protect`` would give with this goal, in these cells; empty if it would write nothing."""
+        table, cell = self.told(goal, cells)
         try:
             plan = plan_by_goal(table, goal)
         except NotCertifiedError:
