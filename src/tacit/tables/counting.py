@@ -14,7 +14,7 @@ from tacit.errors import ArgumentError, DataError
 from tacit.lift import Joint
 from tacit.tables.columns import plain_names
 from tacit.tables.numbers import as_number, refuse_non_numbers
-from tacit.tables.symbols import Codes, Symbols, in_order
+from tacit.tables.symbols import Codes, Symbols, encoded, in_order
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
@@ -165,9 +165,7 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
     if groups.num_rows > MAX_GROUPS:
         raise _too_many(table, columns)
     read = [
-        _encoded_once(table, groups.column(f"c{at}"), name)
-        if brought
-        else encoded(groups.column(f"c{at}"), name, table[name].order)
+        (table.encoded(name) if brought else None) or encoded(groups.column(f"c{at}"), name, table[name].order)
         for at, name in enumerate(columns)
     ]
     counts = counts_of(groups, columns, read)
@@ -239,9 +237,9 @@ def distinct_counts(table: Table, columns: Sequence[str]) -> dict[str, int]:
     known = counted_before(table, columns)
     if known is not None:
         return {name: len(levels) for name, levels in zip(columns, known.levels, strict=True)}
-    brought = table.brought(columns)
-    if brought is not None:
-        return {name: len(_encoded_once(table, brought.column(name), name)[0]) for name in columns}
+    here = {name: read for name in columns if (read := table.encoded(name)) is not None}
+    if len(here) == len(columns):
+        return {name: len(levels) for name, (levels, _) in here.items()}
     rows, names = table.plainly(columns)
     floats = [n for n, column in zip(names, columns, strict=True) if table[column].dtype.startswith("Float")]
     if floats:
@@ -282,57 +280,6 @@ def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
             (nw.len() - nw.col("good").sum()).alias("bad"),
         ]
     return table.collected(rows.group_by(*names).agg(*aggregates).head(MAX_GROUPS + 1))
-
-
-def _encoded_once(table: Table, column: pa.ChunkedArray, name: str) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
-    """:func:`encoded` of a column that was brought here, kept for the next question; in half the memory."""
-
-    def make() -> tuple[tuple[Any, ...], NDArray[np.int32]]:
-        levels, codes = encoded(column, name, table[name].order)
-        return levels, codes.astype(np.int32)
-
-    return table.encoded(name, make)
-
-
-def encoded(column: pa.ChunkedArray, name: str, order: tuple[str, ...] = ()) -> tuple[tuple[Any, ...], Codes]:
-    """The sorted values of a column, None (missing) last, and the position of each row's value among them.
-
-    NaN is missing, and -0.0 is 0.0. ``name`` is what errors call the column; ``order`` lists its values, if given.
-    """
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_timestamp(column.type):
-        column = _microseconds(column, name)
-    numbered = column.combine_chunks().dictionary_encode()
-    try:
-        values = numbered.dictionary.to_pylist()
-    except (OverflowError, ValueError) as error:
-        raise DataError(
-            f"column '{name}' has a date or time outside the years 1 to 9999: fix it, or make it text"
-        ) from error
-    if pa.types.is_floating(column.type):
-        values = [None if value != value else value + 0.0 for value in values]
-    rank = {value: at for at, value in enumerate(order)}
-    present = sorted(
-        {v for v in values if v is not None}, key=(lambda v: (rank.get(v, len(rank)), v)) if rank else None
-    )
-    codes = numbered.indices.fill_null(len(values)).to_numpy(zero_copy_only=False).astype(np.int64)
-    missing = None in values or bool((codes == len(values)).any())
-    position = {value: at for at, value in enumerate(present)} | {None: len(present)}
-    remap = np.array([position[value] for value in values] + [len(present)], dtype=np.int64)
-    return (*present, *([None] if missing else [])), remap[codes]
-
-
-def _microseconds(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    import pyarrow as pa
-
-    zone = "UTC" if column.type.tz else None
-    try:
-        return column.cast(pa.timestamp("us", zone))
-    except pa.ArrowInvalid as error:
-        raise DataError(f"column '{name}' has times finer than a microsecond: round them") from error
 
 
 def _is_too_many(table: Table, columns: list[str]) -> bool:

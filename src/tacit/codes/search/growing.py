@@ -123,7 +123,11 @@ def _at_once(records: GroupedRecords, bounds: Sequence[Sequence[SecretBound]]) -
 
 
 def _rules(
-    records: GroupedRecords, kinds: tuple[ColumnAtoms, ...], least: int, weights: ArrayLike | None, use: ArrayLike | None
+    records: GroupedRecords,
+    kinds: tuple[ColumnAtoms, ...],
+    least: int,
+    weights: ArrayLike | None,
+    use: ArrayLike | None,
 ) -> CutRules:
     """What cuts are worth, before anything is bounded."""
     if least < 1:

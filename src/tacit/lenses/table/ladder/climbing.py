@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode
-from tacit.codes.coding import PlacedTable, counts_by_cell, written_numbers
+from tacit.codes.coding import PlacedTable, atoms_here, counts_by_cell, written_numbers
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.searching import CountedAtoms, cells_within_each, count_for_code, published
 from tacit.document import Progress, silent
@@ -184,7 +184,11 @@ class Climb:
     @cached_property
     def row_atoms(self) -> NDArray[np.int64]:
         """The atoms of each record (records x columns)."""
-        table = atoms_table(self.asked.to_bound(), self.atoms.scales)
+        table = self.asked.to_bound()
+        here = atoms_here(table, self.atoms.scales)
+        if here is not None and len(here) <= MOST_RECORDS:
+            return here
+        table = atoms_table(table, self.atoms.scales)
         rows = table.sample(self.asked.released, MOST_RECORDS)
         return np.column_stack([column.to_numpy() for column in rows.columns])
 
