@@ -240,7 +240,13 @@ class Climb:
     def guessed(self, columns: Mapping[str, NDArray[np.int64]]) -> float:
         """How many more secrets of 1,000 people these columns guess right than what may be known does by itself."""
         known = [columns[name] for name in self.asked.known]
-        return OF * max(0.0, guessed_by(list(columns.values()), self.secret) - guessed_by(known, self.secret))
+        before = guessed_by(known, self.secret) if known else self.blind
+        return OF * max(0.0, guessed_by(list(columns.values()), self.secret) - before)
+
+    @cached_property
+    def blind(self) -> float:
+        """The share of secrets that is guessed right without any column."""
+        return guessed_by([], self.secret)
 
     @cached_property
     def shown(self) -> NDArray[np.int64]:
@@ -269,7 +275,7 @@ class Climb:
             rungs=tuple(rungs),
             records=sizes.people,
             sampled=None if self.given.num_rows == sizes.people else self.given.num_rows,
-            prior=OF * guessed_by([], self.secret),
+            prior=OF * self.blind,
             max_loss=max_loss,
             epsilon=_suggested(rungs, max_loss),
         )
