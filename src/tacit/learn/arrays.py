@@ -1,9 +1,13 @@
-"""The array types used in this package, and what turns scores into probabilities."""
+"""The array types used in this package, what turns scores into probabilities, and the threads that work on them."""
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from tacit.lift.joint import Mask, Matrix
 
@@ -26,3 +30,17 @@ def softmax(scores: Floats, axis: int) -> Floats:
     """Shares that add up to 1 along an axis, from finite scores."""
     powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
     return np.asarray(powers / powers.sum(axis=axis, keepdims=True))
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_thread() -> Any:
+    """A context in which numpy and scikit-learn use one thread.
+
+    The matrices here are small: a second thread gains nothing on an idle machine, and on a busy one the two wait for
+    each other, which took up to a hundred times as long.
+    """
+    return _threads().limit(limits=1)

@@ -11,7 +11,7 @@ from scipy.special import ndtri, xlogy
 
 from tacit.errors import ArgumentError, DataError
 from tacit.learn.arrays import Codes, Floats
-from tacit.learn.contract import spoken_secrets
+from tacit.learn.encoding import spoken_secrets
 from tacit.lift import LEVEL, Estimate, Verdict, lower_limit, upper_limit
 
 # Records of shuffles that are looked up at once.

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tacit.learn.arrays import Codes, Floats, log_softmax, softmax
-from tacit.learn.counts import best_smoothing, smoothed_log_lift
+from tacit.learn.crossfitting.smoothing import best_smoothing, smoothed_log_lift
 
 LEAST_PROBABILITY = 1e-6
 RATE, PENALTY = 0.1, 3.0
