@@ -227,7 +227,10 @@ class Table:
         """
         import pyarrow as pa
 
-        rows, wide = self.row_count(), len(self.columns) > WIDE
+        wide = len(self.columns) > WIDE
+        if not (wide or self.engine.brings_few):
+            return None
+        rows = self.row_count()
         if not (wide or rows <= FEW_ROWS) or not 0 < rows * len(self.columns) <= MOST_BROUGHT:
             return None
         here, following = self._brought.columns, self._brought.following
