@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError
 from tacit.tables.columns import ROW, Column
-from tacit.tables.numbers import NumbersHere, as_number, numbers_here, refuse_non_numbers
+from tacit.tables.numbers import NumbersHere, as_number, numbers_here, refuse_non_numbers, refuse_other_types
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
@@ -105,6 +105,8 @@ def cut(table: Table, cuts: Sequence[Cut]) -> Table:
         raise ArgumentError("a column is cut twice: give it one list of edges")
     table.require(list(by_name))
     refuse_non_numbers(table, list(by_name))
+    for name in by_name:
+        refuse_other_types(table[name])
     if not cuts:
         return table
 

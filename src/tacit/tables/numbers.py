@@ -85,6 +85,12 @@ def numbers_here(table: Table, column: str) -> NumbersHere | None:
     return NumbersHere(np.array([number_of(value) for value in levels]), np.array(wrong, bool), codes)
 
 
+def refuse_other_types(column: Column) -> None:
+    """Raise a DataError for a column that holds neither numbers nor text."""
+    if column.kind != "number" and column.dtype != "String":
+        raise DataError(f"column '{column.name}' holds {column.dtype}, not numbers: choose another column")
+
+
 def as_number(name: str, column: Column) -> nw.Expr:
     """The column called ``name`` in a frame as a float; NaN, blank text and text that is not a number are missing."""
     import narwhals as nw
@@ -95,8 +101,7 @@ def as_number(name: str, column: Column) -> nw.Expr:
         if column.dtype.lstrip("U").startswith("Int"):
             return number
         return nw.when(~number.is_nan()).then(number)
-    if column.dtype != "String":
-        raise DataError(f"column '{column.name}' holds {column.dtype}, not numbers: choose another column")
+    refuse_other_types(column)
     finite = nw.when(value.str.contains(NUMBER)).then(value).cast(nw.Float64)
     minus = nw.when(value.str.contains(MINUS_INFINITE)).then(nw.lit(float("-inf")))
     infinite = nw.when(value.str.contains(INFINITE)).then(nw.lit(float("inf"))).otherwise(minus)

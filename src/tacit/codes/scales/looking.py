@@ -62,7 +62,7 @@ def number_ends(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str,
     # The time an engine takes to plan a query grows with the square of its columns.
     for names in batched([name for name in layouts if name not in ends], WIDE):
         ends |= _ends_of(table, {name: layouts[name] for name in names})
-    return ends
+    return {name: ends[name] for name in layouts}
 
 
 def _ends_of(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str, NumberEnds]:
@@ -143,7 +143,8 @@ def _ends(name: str, answers: Mapping[str, Any]) -> NumberEnds:
 def _number(end: Any) -> float:
     if isinstance(end, dt.date):
         return float(number_of_moment("hour", moment_of(end, "typed") or dt.datetime.min))
-    return np.nan if end is None else float(end)
+    # -0.0 is 0.0.
+    return np.nan if end is None else float(end) + 0.0
 
 
 def _no_number(table: Table, column: str, layout: Layout | None, number: int) -> DataError:

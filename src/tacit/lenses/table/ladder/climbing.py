@@ -100,12 +100,11 @@ def _by_halves(
 ) -> dict[int, list[ReleaseRung]]:
     """The rungs on the way to the one that all of them would suggest, if what is kept grows with epsilon."""
     rungs: dict[int, list[ReleaseRung]] = {}
-    cells = climb.cells(goals)
 
     def kept(at: int) -> float:
         if at not in rungs:
             progress(_TRYING, len(rungs) / len(goals))
-            rungs[at] = climb.rung(goals[at], cells[at])
+            rungs[at] = climb.rung(goals[at], *climb.cells(goals[at : at + 1]))
         return max((rung.kept for rung in rungs[at]), default=0.0)
 
     places = range(len(goals))

@@ -117,8 +117,8 @@ def with_levels(table: Table, levels: Sequence[CoarserLevel], names: Sequence[st
         further = [f"l{at}" for at in range(len(levels))]
         named = zip(levels, further, strict=True)
         expressions = [_expression(place[each.column], table[each.column], each).alias(name) for each, name in named]
-        told = plainly.with_columns(*expressions)
-        return table.engine.renamed(told, [*plain, *further, ROW], [*table.names, *names, ROW])
+        wider = plainly.with_columns(*expressions)
+        return table.engine.renamed(wider, [*plain, *further, ROW], [*table.names, *names, ROW])
 
     columns = [Column(name, "text", "String") for name in names]
     here = {name: _here(table, level) for name, level in zip(names, levels, strict=True)}
