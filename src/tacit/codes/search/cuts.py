@@ -230,8 +230,10 @@ def _try(cuts: ColumnCuts, allowed: Mask, tally: Tally, frontier: Frontier, rule
     at = np.flatnonzero(allowed & (records >= rules.least) & (rest >= rules.least))
     if not len(at):
         return
-    left = tally.running(tally.weight)[at]
-    right = tally.totals(tally.weight)[tally.node[at]] - left
+    left, right = records[at], rest[at]
+    if frontier.weighted:
+        left = tally.running(tally.weight)[at]
+        right = tally.totals(tally.weight)[tally.node[at]] - left
     factor = rules.judge.factor(frontier, tally, at, left, right)
     fine = (factor > 0) & (left > 0) & (right > 0)
     at, left, right, factor = at[fine], left[fine], right[fine], factor[fine]

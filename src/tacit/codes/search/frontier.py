@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -219,7 +220,7 @@ class Tally:
             out -= np.repeat(base, self.lengths, axis=-1)
         return out
 
-    @property
+    @cached_property
     def lengths(self) -> Ints:
         """How many pairs each node has."""
         return np.diff(np.append(self.start, len(self)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -96,6 +97,10 @@ class CellLimits:
         """How many labels are counted."""
         return len(self.inverse) if self.events is None else self.events.shape[1]
 
+    @cached_property
+    def _some_never(self) -> bool:
+        return bool(self.never.any())
+
     @property
     def n_bounded(self) -> int:
         """How many values, or events, are bounded."""
@@ -146,15 +151,11 @@ class CellLimits:
         out = np.zeros(len(total))
         if not self.n_bounded:
             return np.where(total > 0, out, np.inf)
-        one = self.inverse.shape[1] == 1
+        inverse = self.inverse if self.inverse.shape[1] == 1 else self.inverse[:, part]
         most, fewest = self._doubted(counts, total) if doubted else (counts, counts)
-        highest, lowest = np.zeros(len(total)), np.full(len(total), np.inf)
-        for value in range(self.n_bounded):
-            inverse = self.inverse[value, 0] if one else self.inverse[value][part]
-            np.maximum(highest, most[value] * inverse, out=highest)
-            lift = fewest[value] * inverse
-            never = self.never[value, 0] if one else self.never[value][part]
-            np.minimum(lowest, lift + never if np.any(never) else lift, out=lowest)
+        lift = fewest * inverse
+        highest = (most * inverse if doubted else lift).max(axis=0)
+        lowest = (lift + self.never[:, part] if self._some_never else lift).min(axis=0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if np.isfinite(self.high).all():
                 out = np.maximum(out, np.log(highest / total) / _of(self.high, part))
