@@ -80,7 +80,7 @@ def ladder(
     goals = [ReleaseGoal.asked(_with_epsilon(bound, epsilon), making) for epsilon in sorted(set(epsilons))]
     most = making.max_loss if max_loss is None else max_loss
     rungs: Mapping[int, Sequence[ReleaseRung]] = {}
-    if climb.varies and goals:
+    if goals and climb.varies:
         rungs = _by_halves(climb, goals, most, progress) if by_halves else _one_by_one(climb, goals, progress)
     return climb.ladder([rung for at in sorted(rungs) for rung in rungs[at]], most)
 
