@@ -65,7 +65,7 @@ class NumbersHere:
     @property
     def rows(self) -> NDArray[np.float64]:
         """The number of each row."""
-        return self.values[self.codes]
+        return np.asarray(self.values[self.codes])
 
     @property
     def wrong_rows(self) -> int:

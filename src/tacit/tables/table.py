@@ -230,8 +230,8 @@ class Table:
         wide = len(self.columns) > WIDE
         if not (wide or self.engine.brings_few):
             return None
-        rows = self.row_count()
-        if not (wide or rows <= FEW_ROWS) or not 0 < rows * len(self.columns) <= MOST_BROUGHT:
+        height = self.row_count()
+        if not (wide or height <= FEW_ROWS) or not 0 < height * len(self.columns) <= MOST_BROUGHT:
             return None
         here, following = self._brought.columns, self._brought.following
         here.update({name: following[name]() for name in columns if name in following and name not in here})

@@ -99,8 +99,9 @@ def grow_each(
     """
     kinds = tuple(columns)
     if len(bounds) < 2 or not _at_once(records, bounds):
-        words = {"least": least, "weights": weights, "known_columns": known_columns}
-        return [grow(records, kinds, each, **words) for each in bounds]
+        return [
+            grow(records, kinds, each, least=least, weights=weights, known_columns=known_columns) for each in bounds
+        ]
     records.check(kinds, bounds[0])
     rules = _rules(records, kinds, least, weights, None)
     first = _known_parts(records, rules, known_columns, 5 * least)

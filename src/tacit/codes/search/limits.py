@@ -118,7 +118,7 @@ class CellLimits:
         if self.searches == 1:
             return np.asarray(counts[self._foremost(counts.sum(axis=1), weight.sum())])
         search = part // (self.inverse.shape[1] // self.searches)
-        every = np.stack([np.bincount(search, row, self.searches) for row in counts])
+        every = np.stack([np.bincount(search, row, self.searches).astype(np.float64) for row in counts])
         row = self._foremost(every, np.bincount(search, weight, self.searches))
         return np.asarray(counts[row[search], np.arange(len(search))])
 

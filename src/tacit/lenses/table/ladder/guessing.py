@@ -95,7 +95,7 @@ class Guesser:
         some = np.flatnonzero(self.label < secrets) if self.label.max() >= secrets else slice(None)
         place = (self.part[some] * size + values[some]) * secrets + self.label[some]
         counts = np.bincount(place, minlength=parts * size * secrets).reshape(parts, size, secrets)
-        return counts.sum(axis=0) - counts
+        return np.asarray(counts.sum(axis=0) - counts)
 
     def _shares(self, values: Codes) -> Floats:
         """P(secret | value) outside each part, drawn towards the overall shares (parts x values x secrets)."""
