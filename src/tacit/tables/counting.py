@@ -149,10 +149,12 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
     known = counted_before(table, columns) if weight is None else None
     if known is not None:
         return known
-    brought = weight is None and table.brought(columns) is not None
-    groups = None
-    if weight is None and not brought:
-        groups = table.looked_through(columns, plain_names(columns), MAX_GROUPS + 1)
+    here = counted_here(table, columns) if weight is None else None
+    if here is not None:
+        if len(here.codes) > MAX_GROUPS:
+            raise _too_many(table, columns)
+        return here
+    groups = None if weight else table.looked_through(columns, plain_names(columns), MAX_GROUPS + 1)
     if groups is None:
         if _is_too_many(table, columns):
             raise _too_many(table, columns)
@@ -164,16 +166,29 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
         )
     if groups.num_rows > MAX_GROUPS:
         raise _too_many(table, columns)
-    read = [
-        (table.encoded(name) if brought else None) or encoded(groups.column(f"c{at}"), name, table[name].order)
-        for at, name in enumerate(columns)
-    ]
+    read = [encoded(groups.column(f"c{at}"), name, table[name].order) for at, name in enumerate(columns)]
     counts = counts_of(groups, columns, read)
     if weight and not (0 < counts.effective_records < math.inf):
         raise DataError(f"the weights in column '{weight}' are too small or too large to be added up: rescale them")
-    if weight is None and not brought and len(counts.codes) <= MOST_REMEMBERED:
+    if weight is None and len(counts.codes) <= MOST_REMEMBERED:
         table.remembered.append(counts)
     return counts
+
+
+def counted_here(table: Table, columns: Sequence[str]) -> Counts | None:
+    """How many records have each combination of values, counted in this process; None if rows stay in the engine.
+
+    However many there are: a table that is brought here has few enough.
+    """
+    read = [each for name in columns if (each := table.encoded(name)) is not None]
+    if len(read) < len(columns):
+        return None
+    codes, group = in_order(np.column_stack([code for _, code in read]).astype(np.int64))
+    records = np.bincount(group, minlength=len(codes))
+    levels = tuple(levels for levels, _ in read)
+    return Counts(
+        tuple(columns), levels, codes, records, records.astype(np.float64), _effective(len(group), len(group))
+    )
 
 
 def counts_of(
@@ -189,9 +204,13 @@ def counts_of(
     whole = np.zeros(len(codes), np.int64)
     np.add.at(whole, inverse, records)
     squares = float(groups.column("squares").to_numpy().sum()) if weighted else float(records.sum())
-    effective = (float(weights.sum()) / math.sqrt(squares)) ** 2 if squares > 0 else 0.0
     levels = tuple(levels for levels, _ in read)
-    return Counts(tuple(columns), levels, codes, whole, summed, effective)
+    return Counts(tuple(columns), levels, codes, whole, summed, _effective(float(weights.sum()), squares))
+
+
+def _effective(weight: float, squares: float) -> float:
+    """How many records of equal weight carry as much evidence."""
+    return (weight / math.sqrt(squares)) ** 2 if squares > 0 else 0.0
 
 
 def counted_before(table: Table, columns: Sequence[str]) -> Counts | None:
@@ -252,11 +271,6 @@ def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
     import narwhals as nw
 
     names = plain_names(columns)
-    brought = table.brought(columns) if weight is None else None
-    if brought is not None:
-        # One group per row: the caller combines equal ones.
-        one = np.ones(brought.num_rows, np.int64)
-        return brought.rename_columns(names).append_column("n", [one])
     if weight is None:
         with table.reading():
             counted = table.engine.counted(table.rows, columns, names, MAX_GROUPS + 1)
@@ -286,7 +300,7 @@ def _is_too_many(table: Table, columns: list[str]) -> bool:
     """Whether there are more combinations than may be brought here; counted, in the engine, only if that is likely."""
     import narwhals as nw
 
-    if table.row_count() <= MAX_GROUPS or table.brought(columns) is not None:
+    if table.row_count() <= MAX_GROUPS:
         return False
     first = table.head(columns, FIRST_LOOK)
     seen = [encoded(first.column(name), name)[1] for name in columns]

@@ -99,8 +99,10 @@ class _Look:
 
 def _alone(hashes: Hashes) -> tuple[int, int]:
     """How many rows are alone, and how many combinations there are."""
-    times = np.unique(hashes, return_counts=True)[1]
-    return int((times == 1).sum()), len(times)
+    ordered = np.sort(hashes)
+    # Where a combination begins; one that begins where the next does is of a single row.
+    first = np.concatenate([[True], ordered[1:] != ordered[:-1], [True]])
+    return int((first[:-1] & first[1:]).sum()), int(first[:-1].sum())
 
 
 def _worst(look: _Look, columns: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
