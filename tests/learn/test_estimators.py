@@ -33,7 +33,7 @@ from tacit import (
     log_lift,
 )
 from tacit.learn import ESTIMATORS, estimator_named
-from tacit.learn.counts import best_smoothing
+from tacit.learn.crossfitting.smoothing import best_smoothing
 
 LINEAR = {"learners": ("linear",), "doubt": False, "folds": 3, "random_state": 0}
 

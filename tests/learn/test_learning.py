@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import io
 import pickle
+import subprocess
+import sys
 import zipfile
 from collections import Counter
 from functools import partial
 from itertools import combinations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import skops.io
 from hypothesis import given, strategies as st
 from known_lift import HARDER, SAMPLERS
 from scipy.optimize import check_grad
-from scipy.special import log_softmax
+from scipy.special import log_softmax, softmax
 from scipy.stats import binomtest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
@@ -24,6 +27,7 @@ from sklearn.linear_model import LogisticRegression
 from sizes import many
 from tacit import ArgumentError, AutoLogLift, ClassifierLogLift, CountLogLift, DataError, SourceError
 from tacit.learn import (
+    arrays,
     association_test,
     auto,
     binomial_limits,
@@ -40,6 +44,7 @@ from tacit.learn.boosted.quick import train_trees
 from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
 from tacit.learn.crossfitting.doubt import Doubt, Tail, redrawn, stretch
 from tacit.learn.crossfitting.folds import learn_and_check
+from tacit.learn.crossfitting.training import evidence_by
 from tacit.learn.linear import penalised_loss, train_linear, with_products
 from tacit.learn.nets.networks import NetworksModel, train_small_networks
 from tacit.learn.nets.training import Optimiser, Schedule, train
@@ -689,3 +694,43 @@ class TestFiles:
     def test_a_file_that_is_not_there_is_named(self, tmp_path):
         with pytest.raises(SourceError, match=r"cannot read the model .*nowhere\.tacit"):
             load_model(tmp_path / "nowhere.tacit")
+
+
+def test_scores_become_the_probabilities_that_scipy_makes_of_them() -> None:
+    scores = np.random.default_rng(0).normal(size=(60, 4)) * 30
+    for axis in (0, 1):
+        assert np.array_equal(arrays.log_softmax(scores, axis), log_softmax(scores, axis=axis))
+        assert np.array_equal(arrays.softmax(scores, axis), softmax(scores, axis=axis))
+
+
+@pytest.mark.parametrize("learners", [("linear",), ("linear", "trees")])
+def test_evidence_without_scikit_learn_is_that_of_the_estimator(learners) -> None:
+    rng = np.random.default_rng(1)
+    secret = rng.integers(0, 3, 240)
+    frame = pa.table(
+        {
+            "n": pa.array(np.where(rng.random(240) < 0.1, np.nan, secret + rng.normal(size=240))),
+            "c": pa.array([None if i % 9 == 0 else f"c{i % 4}" for i in range(240)]),
+        }
+    )
+    labels = np.array([f"s{each}" for each in secret])
+    model = AutoLogLift(learners=learners, folds=3, doubt=False, random_state=7).fit(frame, labels)
+    slow = evidence_of(model, labels, random_state=7)
+    quick = evidence_by(learners, frame, labels, folds=3, random_state=7)
+    facts = ("information", "null_high", "p_value", "verdict")
+    assert [getattr(quick, name) for name in facts] == [getattr(slow, name) for name in facts]
+
+
+def test_the_quick_answer_of_an_audit_does_not_load_scikit_learn(tmp_path) -> None:
+    rng = np.random.default_rng(2)
+    path, secret = tmp_path / "people.csv", rng.integers(0, 2, 400)
+    rows = zip(
+        secret.tolist(), (secret + rng.normal(size=400)).round(2).tolist(), rng.integers(0, 50, 400), strict=True
+    )
+    path.write_text("s,x,y\n" + "".join(f"{s},{x},{y}\n" for s, x, y in rows))
+    code = (
+        f"import sys, tacit; answer = tacit.audit({str(path)!r}, secret='s').answer; "
+        "print(answer.how, *({'sklearn', 'scipy.stats'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["learned"]

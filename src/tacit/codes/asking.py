@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.code import Write
-from tacit.codes.coding import atom_codes, counts_by_atom, few_values
+from tacit.codes.coding import atom_codes, atoms_here, counts_by_atom, few_values
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.search.records import GroupedRecords, SecretBound
@@ -106,7 +106,7 @@ class CodeRequest:
 def counted_atoms(table: Table, scales: Sequence[AnyScale], request: CodeRequest, *beside: str) -> Counts:
     """How often every combination of atoms, secrets and uses occurs, along with further columns ``beside`` them."""
     counted = [*request.columns, *request.beside, *beside]
-    if request.weight is None and few_values(scales):
+    if request.weight is None and (few_values(scales) or atoms_here(table, scales) is not None):
         # For an engine, grouping a few short texts is faster than looking up each of them.
         return counts_by_atom(count(table, counted), scales)
     return count(atoms_table(table, scales), counted, weight=request.weight)

@@ -16,12 +16,14 @@ from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.scales.kinds.beginnings import BeginningScale
 from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.listed import ListedScale
+from tacit.codes.scales.kinds.numbers import NumberScale
 from tacit.codes.scales.scale import UNKNOWN, Scale
 from tacit.errors import UnknownValueError, sentence
 from tacit.lift.joint import sums
 from tacit.tables.columns import ROW, Column
 from tacit.tables.counting import Counts, count, counted_before
 from tacit.tables.numbering import numbered
+from tacit.tables.numbers import ALIKE
 from tacit.tables.rewriting import labelled
 from tacit.tables.symbols import in_order
 from tacit.tables.table import Table
@@ -171,6 +173,18 @@ def few_values(scales: Sequence[Scale]) -> bool:
     """Whether the scales list all values one by one, and there are few combinations of them."""
     listed = all(isinstance(scale, ListedScale) and scale.lists_all for scale in scales)
     return listed and prod(scale.size for scale in scales) <= FEW_COMBINATIONS
+
+
+def atoms_here(table: Table, scales: Sequence[Scale]) -> NDArray[np.int64] | None:
+    """The atoms of each row (rows x scales), as :func:`atoms_table` gives them; None if rows stay in the engine.
+
+    They are those of values, which Python may read otherwise than an engine in types such as decimals.
+    """
+    if any(isinstance(scale, NumberScale) and table[scale.column].dtype not in ALIKE for scale in scales):
+        return None
+    read = [table.encoded(scale.column) for scale in scales]
+    atoms = [scale.atoms_of(here[0])[here[1]] for scale, here in zip(scales, read, strict=True) if here is not None]
+    return np.column_stack(atoms) if len(atoms) == len(scales) > 0 else None
 
 
 def counts_by_atom(counts: Counts, scales: Sequence[Scale]) -> Counts:

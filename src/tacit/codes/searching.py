@@ -19,7 +19,7 @@ from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.kinds.every import AnyScale
 from tacit.codes.scales.reduced import without_rare_ends, without_rare_values
 from tacit.codes.search.choosing import best_for_use
-from tacit.codes.search.growing import grow
+from tacit.codes.search.growing import grow, grow_each
 from tacit.codes.search.records import GroupedRecords, SecretBound
 from tacit.codes.tree import CellTree, ColumnAtoms
 from tacit.document import Progress, silent
@@ -98,6 +98,22 @@ def cells_within(counted: CountedAtoms, request: CodeRequest) -> CellCode:
     wide = bounds if counted.step == 1 else [each.times(ROOM_FOR_CHANCE) for each in bounds]
     tree = grown(counted.records, wide, counted.scales, request, least=counted.least, use=counted.use)
     return CellCode(counted.scales, tree, request.known)
+
+
+def cells_within_each(counted: CountedAtoms, requests: Sequence[CodeRequest]) -> list[CellCode]:
+    """What :func:`cells_within` gives for each of several requests, which differ only in their bounds."""
+    first = requests[0]
+    if counted.use is not None or counted.step > 1 or first.recode == "global":
+        return [cells_within(counted, request) for request in requests]
+    trees = grow_each(
+        counted.records,
+        columns_of(counted.scales),
+        [counted.bounds(request) for request in requests],
+        least=counted.least,
+        weights=np.array([first.prefer.get(name, 1.0) for name in first.columns]),
+        known_columns=[first.columns.index(name) for name in first.known],
+    )
+    return [CellCode(counted.scales, tree, first.known) for tree in trees]
 
 
 def naming_no_few(

@@ -252,14 +252,14 @@ class CellTree:
         for level in self.levels[1:]:
             out[level] = out[self.parent[level]]
             cut = level.start + np.flatnonzero(self.column[self.parent[level]] == column)
-            for node in cut.tolist():
-                above = int(self.parent[node])
-                left = self.left(above)
-                mask = masks[out[above]] & (left if self.children[above, 0] == node else ~left)
-                number = number_of.setdefault(mask.tobytes(), len(masks))
-                if number == len(masks):
-                    masks.append(mask)
-                out[node] = number
+            # The two sides of a cut follow each other.
+            for node, above in zip(cut[::2].tolist(), self.parent[cut[::2]].tolist(), strict=True):
+                whole, left = masks[out[above]], self.left(above)
+                for side, mask in enumerate((whole & left, whole & ~left)):
+                    number = number_of.setdefault(mask.tobytes(), len(masks))
+                    if number == len(masks):
+                        masks.append(mask)
+                    out[node + side] = number
         return out, masks
 
     def stored(self) -> StoredTree:

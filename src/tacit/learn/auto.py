@@ -11,8 +11,9 @@ from tacit.errors import ArgumentError
 from tacit.learn.arrays import Codes
 from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
 from tacit.learn.crossfitting.candidates import LEARNERS, Learner, View
-from tacit.learn.crossfitting.crossfit import Blended, LearnerScore, Progress
+from tacit.learn.crossfitting.crossfit import Blended, LearnerScore
 from tacit.learn.crossfitting.folds import fold_of_each
+from tacit.learn.crossfitting.training import Progress
 from tacit.learn.encoding import Features
 
 # Deep trees are grown separately for every secret: with more secrets than this they would take most of the time.

@@ -14,7 +14,8 @@ from tacit.errors import ArgumentError
 from tacit.learn.arrays import Codes, Floats
 from tacit.learn.crossfitting.blending import best_weights, blend
 from tacit.learn.crossfitting.candidates import LEARNERS, FoldModel, Learner, Lesson, View, each_part
-from tacit.learn.crossfitting.crossfit import Blended, Progress
+from tacit.learn.crossfitting.crossfit import Blended
+from tacit.learn.crossfitting.training import Progress
 
 # Some classifiers claim that a secret is impossible; with this few records nobody can know.
 LEAST_PROBABILITY = 1e-6

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -13,10 +12,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
-from threadpoolctl import ThreadpoolController
 
 from tacit.errors import ArgumentError, ColumnError, DataError
-from tacit.learn.arrays import Codes, Floats
+from tacit.learn.arrays import Codes, Floats, one_thread
 from tacit.learn.encoding import (
     Encoder,
     Features,
@@ -25,37 +23,12 @@ from tacit.learn.encoding import (
     cells_of_frame,
     cells_of_sparse,
     frame_of,
-    is_missing,
+    spoken_secrets,
 )
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def one_thread() -> Any:
-    """A context in which numpy and scikit-learn use one thread.
-
-    The matrices here are small: a second thread gains nothing on an idle machine, and on a busy one the two wait for
-    each other, which took up to a hundred times as long.
-    """
-    return _threads().limit(limits=1)
 
 
 def _holds_text(rows: Sequence[Any]) -> bool:
     return any(isinstance(row, (list, tuple)) and any(isinstance(cell, str) for cell in row) for row in rows)
-
-
-def spoken_secrets(values: NDArray[Any]) -> NDArray[Any]:
-    """Secrets of any type as text; two that would read the same are refused: their records would be mixed up."""
-    texts = np.array(["(missing)" if is_missing(value) else str(value) for value in values])
-    met: dict[str, Any] = {}
-    for value, text in zip(values, texts.tolist(), strict=True):
-        key = None if is_missing(value) else value
-        if met.setdefault(text, key) != key or type(met[text]) is not type(key):
-            raise DataError(f"two different secrets both read {text!r}: give them different names")
-    return texts
 
 
 class LogLiftEstimator(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]

@@ -320,3 +320,14 @@ def _centre_and_scale(column: Floats, heavy: bool) -> tuple[float, float]:
     top = float(np.abs(shown).max()) or 1.0
     width = float((shown / top).std()) * top
     return float((shown / top).mean()) * top, width if width > 0 else 1.0
+
+
+def spoken_secrets(values: NDArray[Any]) -> NDArray[Any]:
+    """Secrets of any type as text; two that would read the same are refused: their records would be mixed up."""
+    texts = np.array(["(missing)" if is_missing(value) else str(value) for value in values])
+    met: dict[str, Any] = {}
+    for value, text in zip(values, texts.tolist(), strict=True):
+        key = None if is_missing(value) else value
+        if met.setdefault(text, key) != key or type(met[text]) is not type(key):
+            raise DataError(f"two different secrets both read {text!r}: give them different names")
+    return texts

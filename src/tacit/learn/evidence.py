@@ -11,9 +11,11 @@ from scipy.special import ndtri, xlogy
 
 from tacit.errors import ArgumentError, DataError
 from tacit.learn.arrays import Codes, Floats
-from tacit.learn.contract import spoken_secrets
+from tacit.learn.encoding import spoken_secrets
 from tacit.lift import LEVEL, Estimate, Verdict, lower_limit, upper_limit
 
+# Records of shuffles that are looked up at once.
+LOOKED_UP = 200_000
 SHUFFLES = 499
 MOST_BINS = 10
 LEAST_IN_BIN = 25
@@ -130,7 +132,7 @@ def shuffled_test(lift: Floats, codes: Codes, fold: Codes, *, random_state: int)
         here, own = lift[rows], codes[rows]
         at = np.arange(len(rows))
         observed = here[at, own].mean()
-        drawn = np.array([here[at, rng.permutation(own)].mean() for _ in range(SHUFFLES)])
+        drawn = _shuffled_means(here, own, rng)
         # Ties count against a leak; the rounding of sums must not break them.
         p_values.append((1 + (drawn >= observed - 1e-12).sum()) / (1 + SHUFFLES))
         highs.append(float(np.quantile(drawn, 1 - LEVEL / 2)))
@@ -138,6 +140,17 @@ def shuffled_test(lift: Floats, codes: Codes, fold: Codes, *, random_state: int)
     # Claims that do not come true lose; shuffled secrets then score below zero, which means no information.
     mean_high = max(0.0, float(np.average(highs, weights=sizes)))
     return min(1.0, 2 * float(np.mean(p_values))), mean_high, min(sizes) >= LEAST_IN_FOLD
+
+
+def _shuffled_means(lift: Floats, codes: Codes, rng: np.random.Generator) -> Floats:
+    """The mean log-lift of shuffled secrets, again and again; many shuffles are looked up at once."""
+    start, flat = np.arange(len(codes)) * lift.shape[1], lift.ravel()
+    many = max(1, LOOKED_UP // max(1, len(codes)))
+    means = []
+    for first in range(0, SHUFFLES, many):
+        times = min(many, SHUFFLES - first)
+        means.append(flat[np.stack([rng.permutation(codes) for _ in range(times)]) + start].mean(axis=1))
+    return np.concatenate(means)
 
 
 def calibration(lift: Floats, codes: Codes, prior: Floats, secrets: NDArray[Any]) -> tuple[CalibrationBin, ...]:

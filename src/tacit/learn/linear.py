@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.optimize import minimize
-from scipy.special import log_softmax
 
-from tacit.learn.arrays import Codes, Floats
+from tacit.learn.arrays import Codes, Floats, log_softmax
 
 LossAndSlope = Callable[[Floats], tuple[float, Floats]]
 

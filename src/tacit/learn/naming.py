@@ -6,7 +6,7 @@ from typing import Any
 
 from tacit.errors import ArgumentError
 from tacit.learn.contract import LogLiftEstimator
-from tacit.learn.crossfitting.crossfit import Progress
+from tacit.learn.crossfitting.training import Progress
 from tacit.requests.names import ESTIMATORS
 
 __all__ = ["ESTIMATORS", "estimator_named"]

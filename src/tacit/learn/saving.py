@@ -21,7 +21,7 @@ OURS = frozenset(
     for name in (
         *("auto.AutoLogLift", "boosted.deep.BoostedModel", "boosted.quick.TreesModel"),
         *("classifier.ClassifierLogLift", "classifier.ClassifierModel"),
-        *("counts.CountLogLift", "counts.CountTable", "crossfitting.candidates.NothingLearned"),
+        *("counts.CountLogLift", "crossfitting.smoothing.CountTable", "crossfitting.candidates.NothingLearned"),
         *("crossfitting.crossfit.Ensemble", "crossfitting.crossfit.LearnerScore", "encoding.Encoder"),
         *("crossfitting.doubt.Doubt", "crossfitting.doubt.Tail"),
         *("linear.LinearModel", "nets.networks.NetworksModel", "nets.neural.NeuralLogLift"),

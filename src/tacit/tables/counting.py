@@ -14,7 +14,7 @@ from tacit.errors import ArgumentError, DataError
 from tacit.lift import Joint
 from tacit.tables.columns import plain_names
 from tacit.tables.numbers import as_number, refuse_non_numbers
-from tacit.tables.symbols import Codes, Symbols, in_order
+from tacit.tables.symbols import Codes, Symbols, encoded, in_order
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
@@ -149,10 +149,12 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
     earlier = counted_before(table, columns) if weight is None else None
     if earlier is not None:
         return earlier
-    brought = weight is None and table.brought(columns) is not None
-    groups = None
-    if weight is None and not brought:
-        groups = table.looked_through(columns, plain_names(columns), MAX_GROUPS + 1)
+    here = counted_here(table, columns) if weight is None else None
+    if here is not None:
+        if len(here.codes) > MAX_GROUPS:
+            raise _too_many(table, columns)
+        return here
+    groups = None if weight else table.looked_through(columns, plain_names(columns), MAX_GROUPS + 1)
     if groups is None:
         if _is_too_many(table, columns):
             raise _too_many(table, columns)
@@ -164,18 +166,29 @@ def count(table: Table, columns: Sequence[str], *, weight: str | None = None) ->
         )
     if groups.num_rows > MAX_GROUPS:
         raise _too_many(table, columns)
-    read = [
-        _encoded_once(table, groups.column(f"c{at}"), name)
-        if brought
-        else encoded(groups.column(f"c{at}"), name, table[name].order)
-        for at, name in enumerate(columns)
-    ]
+    read = [encoded(groups.column(f"c{at}"), name, table[name].order) for at, name in enumerate(columns)]
     counts = counts_of(groups, columns, read)
     if weight and not (0 < counts.effective_records < math.inf):
         raise DataError(f"the weights in column '{weight}' are too small or too large to be added up: rescale them")
-    if weight is None and not brought and len(counts.codes) <= MOST_REMEMBERED:
+    if weight is None and len(counts.codes) <= MOST_REMEMBERED:
         table.remembered.append(counts)
     return counts
+
+
+def counted_here(table: Table, columns: Sequence[str]) -> Counts | None:
+    """How many records have each combination of values, counted in this process; None if rows stay in the engine.
+
+    However many there are: a table that is brought here has few enough.
+    """
+    read = [each for name in columns if (each := table.encoded(name)) is not None]
+    if len(read) < len(columns):
+        return None
+    codes, group = in_order(np.column_stack([code for _, code in read]).astype(np.int64))
+    records = np.bincount(group, minlength=len(codes))
+    levels = tuple(levels for levels, _ in read)
+    return Counts(
+        tuple(columns), levels, codes, records, records.astype(np.float64), _effective(len(group), len(group))
+    )
 
 
 def counts_of(
@@ -191,9 +204,13 @@ def counts_of(
     whole = np.zeros(len(codes), np.int64)
     np.add.at(whole, inverse, records)
     squares = float(groups.column("squares").to_numpy().sum()) if weighted else float(records.sum())
-    effective = (float(weights.sum()) / math.sqrt(squares)) ** 2 if squares > 0 else 0.0
     levels = tuple(levels for levels, _ in read)
-    return Counts(tuple(columns), levels, codes, whole, summed, effective)
+    return Counts(tuple(columns), levels, codes, whole, summed, _effective(float(weights.sum()), squares))
+
+
+def _effective(weight: float, squares: float) -> float:
+    """How many records of equal weight carry as much evidence."""
+    return (weight / math.sqrt(squares)) ** 2 if squares > 0 else 0.0
 
 
 def counted_before(table: Table, columns: Sequence[str]) -> Counts | None:
@@ -239,9 +256,9 @@ def distinct_counts(table: Table, columns: Sequence[str]) -> dict[str, int]:
     known = counted_before(table, columns)
     if known is not None:
         return {name: len(levels) for name, levels in zip(columns, known.levels, strict=True)}
-    brought = table.brought(columns)
-    if brought is not None:
-        return {name: len(_encoded_once(table, brought.column(name), name)[0]) for name in columns}
+    here = {name: read for name in columns if (read := table.encoded(name)) is not None}
+    if len(here) == len(columns):
+        return {name: len(levels) for name, (levels, _) in here.items()}
     rows, names = table.plainly(columns)
     floats = [n for n, column in zip(names, columns, strict=True) if table[column].dtype.startswith("Float")]
     if floats:
@@ -254,11 +271,6 @@ def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
     import narwhals as nw
 
     names = plain_names(columns)
-    brought = table.brought(columns) if weight is None else None
-    if brought is not None:
-        # One group per row: the caller combines equal ones.
-        one = np.ones(brought.num_rows, np.int64)
-        return brought.rename_columns(names).append_column("n", [one])
     if weight is None:
         with table.reading():
             counted = table.engine.counted(table.rows, columns, names, MAX_GROUPS + 1)
@@ -284,62 +296,11 @@ def _grouped(table: Table, columns: list[str], weight: str | None) -> pa.Table:
     return table.collected(rows.group_by(*names).agg(*aggregates).head(MAX_GROUPS + 1))
 
 
-def _encoded_once(table: Table, column: pa.ChunkedArray, name: str) -> tuple[tuple[Any, ...], NDArray[np.int32]]:
-    """:func:`encoded` of a column that was brought here, kept for the next question; in half the memory."""
-
-    def make() -> tuple[tuple[Any, ...], NDArray[np.int32]]:
-        levels, codes = encoded(column, name, table[name].order)
-        return levels, codes.astype(np.int32)
-
-    return table.encoded(name, make)
-
-
-def encoded(column: pa.ChunkedArray, name: str, order: tuple[str, ...] = ()) -> tuple[tuple[Any, ...], Codes]:
-    """The sorted values of a column, None (missing) last, and the position of each row's value among them.
-
-    NaN is missing, and -0.0 is 0.0. ``name`` is what errors call the column; ``order`` lists its values, if given.
-    """
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_timestamp(column.type):
-        column = _microseconds(column, name)
-    numbered = column.combine_chunks().dictionary_encode()
-    try:
-        values = numbered.dictionary.to_pylist()
-    except (OverflowError, ValueError) as error:
-        raise DataError(
-            f"column '{name}' has a date or time outside the years 1 to 9999: fix it, or make it text"
-        ) from error
-    if pa.types.is_floating(column.type):
-        values = [None if value != value else value + 0.0 for value in values]
-    rank = {value: at for at, value in enumerate(order)}
-    present = sorted(
-        {v for v in values if v is not None}, key=(lambda v: (rank.get(v, len(rank)), v)) if rank else None
-    )
-    codes = numbered.indices.fill_null(len(values)).to_numpy(zero_copy_only=False).astype(np.int64)
-    missing = None in values or bool((codes == len(values)).any())
-    position = {value: at for at, value in enumerate(present)} | {None: len(present)}
-    remap = np.array([position[value] for value in values] + [len(present)], dtype=np.int64)
-    return (*present, *([None] if missing else [])), remap[codes]
-
-
-def _microseconds(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    import pyarrow as pa
-
-    zone = "UTC" if column.type.tz else None
-    try:
-        return column.cast(pa.timestamp("us", zone))
-    except pa.ArrowInvalid as error:
-        raise DataError(f"column '{name}' has times finer than a microsecond: round them") from error
-
-
 def _is_too_many(table: Table, columns: list[str]) -> bool:
     """Whether there are more combinations than may be brought here; counted, in the engine, only if that is likely."""
     import narwhals as nw
 
-    if table.row_count() <= MAX_GROUPS or table.brought(columns) is not None:
+    if table.row_count() <= MAX_GROUPS:
         return False
     first = table.head(columns, FIRST_LOOK)
     codes = [encoded(first.column(name), name)[1] for name in columns]

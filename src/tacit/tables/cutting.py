@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,14 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError
 from tacit.tables.columns import ROW, Column
-from tacit.tables.numbers import as_number, refuse_non_numbers
+from tacit.tables.numbers import NumbersHere, as_number, numbers_here, refuse_non_numbers, refuse_other_types
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import pyarrow as pa
+
+    from tacit.tables.engines.protocol import Rows
 
 SAMPLE_ROWS = 200_000
 
@@ -80,9 +84,9 @@ def cut_points(table: Table, column: str, bins: int) -> Cut:
 
 def _sampled(table: Table, column: str) -> NDArray[np.float64]:
     """The numbers of a column in evenly spaced rows; missing ones may be among them as NaN."""
-    if table.brought([column]) is not None and table[column].dtype.lstrip("U").startswith(("Int", "Float")):
-        values = table.sample([column], SAMPLE_ROWS).column(column)
-        return np.asarray(values.cast("double", safe=False).to_numpy(), np.float64)
+    here = numbers_here(table, column)
+    if here is not None:
+        return here.rows[:: -(-table.row_count() // SAMPLE_ROWS)]
     rows = table.picked([column], ["c0"]).with_columns(as_number("c0", table[column]).alias("c0"))
     numbers = table.changed(rows.select("c0", ROW), [Column("c0", "number", "Float64")], same=())
     return np.asarray(numbers.sample(["c0"], SAMPLE_ROWS).column("c0").drop_null().to_numpy(), np.float64)
@@ -101,22 +105,40 @@ def cut(table: Table, cuts: Sequence[Cut]) -> Table:
         raise ArgumentError("a column is cut twice: give it one list of edges")
     table.require(list(by_name))
     refuse_non_numbers(table, list(by_name))
+    for name in by_name:
+        refuse_other_types(table[name])
     if not cuts:
         return table
-    rows, plain = table.plainly(table.names)
-    rows = rows.with_columns(
-        *(
-            _binned(as_number(plain[at], column), by_name[column.name]).alias(plain[at])
-            for at, column in enumerate(table.columns)
-            if column.name in by_name
+
+    def rows() -> Rows:
+        plainly, plain = table.plainly(table.names)
+        cut_rows = plainly.with_columns(
+            *(
+                _binned(as_number(plain[at], column), by_name[column.name]).alias(plain[at])
+                for at, column in enumerate(table.columns)
+                if column.name in by_name
+            )
         )
-    )
+        return table.engine.renamed(cut_rows, [*plain, ROW], [*table.names, ROW])
+
     columns = [
         Column(column.name, "text", "String", order=by_name[column.name].labels) if column.name in by_name else column
         for column in table.columns
     ]
-    written = table.engine.renamed(rows, [*plain, ROW], [*table.names, ROW])
-    return table.changed(written, columns, same=set(table.names) - set(by_name))
+    here = {name: numbers_here(table, name) for name in by_name}
+    following = {name: partial(_binned_here, read, by_name[name]) for name, read in here.items() if read is not None}
+    return table.changed(rows, columns, same=set(table.names) - set(by_name), following=following)
+
+
+def _binned_here(numbers: NumbersHere, cut: Cut) -> pa.ChunkedArray:
+    """The bin of each row, as :func:`_binned` says in the engine."""
+    import pyarrow as pa
+
+    place = np.searchsorted(np.array(cut.edges), numbers.values, side="right")
+    bins = pa.array([*cut.labels, None], pa.string())
+    return pa.chunked_array(
+        [bins.take(pa.array(np.where(np.isnan(numbers.values), len(cut.labels), place)[numbers.codes]))]
+    )
 
 
 def _binned(number: nw.Expr, cut: Cut) -> nw.Expr:

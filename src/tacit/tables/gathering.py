@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
@@ -47,7 +46,7 @@ def gathered(table: Table, column: str, values: Sequence[str]) -> Table:
         Column(column, "text", "String", order=(*values, REST)) if each.name == column else each
         for each in table.columns
     ]
-    return replace(table, rows=written, columns=tuple(columns))
+    return table.changed(written, columns, same=set(table.names) - {column})
 
 
 def _is(name: str, column: Column, value: str) -> nw.Expr:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.errors import ArgumentError
-from tacit.tables.counting import Counts, count, counted_before
+from tacit.tables.counting import Counts, count, counted_before, counted_here
 from tacit.tables.rewriting import scores
 from tacit.tables.table import Table
 
@@ -77,9 +77,7 @@ def group_sizes(table: Table, columns: Sequence[str], secret: Sequence[str] = ()
     if not columns:
         raise ArgumentError("name at least one column to group by")
     table.require_countable([*columns, *secret])
-    earlier = counted_before(table, [*columns, *secret])
-    if earlier is None and table.brought([*columns, *secret]) is not None:
-        earlier = count(table, [*columns, *secret])
+    earlier = counted_before(table, [*columns, *secret]) or counted_here(table, [*columns, *secret])
     if earlier is not None:
         return _here(earlier, columns, secret, least)
     if not secret:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import DataError, Setting, sentence
 from tacit.tables.columns import ROW, Column
@@ -19,6 +24,73 @@ MINUS_INFINITE = r"^ *-([iI]nf(inity)?|INF(INITY)?) *$"
 MISSING = r"^ *([nN]a[nN]|NAN)? *$"
 
 
+_FINITE = re.compile(NUMBER)
+_READABLE = re.compile(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}|{MISSING}")
+# Of these types Python reads the same floats as every engine. Engines divide decimals, and rounding may differ.
+ALIKE = {"String", "Float32", "Float64", *(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))}
+
+
+def number_of(value: Any) -> float:
+    """A value as a float, read as the engines read it; what is missing or not a number is NaN."""
+    if isinstance(value, str):
+        if _FINITE.fullmatch(value):
+            return float(value)
+        return np.inf if re.fullmatch(INFINITE, value) else -np.inf if re.fullmatch(MINUS_INFINITE, value) else np.nan
+    return np.nan if value is None else float(value)
+
+
+def reads_as_number(text: str) -> bool:
+    """Whether a text is a number, infinite or missing."""
+    return _READABLE.fullmatch(text) is not None
+
+
+@dataclass(frozen=True, eq=False)
+class NumbersHere:
+    """The numbers of a column that was brought to this process, value by value.
+
+    Attributes
+    ----------
+    values : array of float
+        Each value as a number; NaN for what is missing or no number.
+    wrong : array of bool
+        Whether each value is a text that is neither.
+    codes : array of int
+        Which value each row has.
+    """
+
+    values: NDArray[np.float64]
+    wrong: NDArray[np.bool_]
+    codes: NDArray[np.integer]
+
+    @property
+    def rows(self) -> NDArray[np.float64]:
+        """The number of each row."""
+        return np.asarray(self.values[self.codes])
+
+    @property
+    def wrong_rows(self) -> int:
+        """How many rows have a text that is neither missing nor a number."""
+        return int(self.wrong[self.codes].sum())
+
+
+def numbers_here(table: Table, column: str) -> NumbersHere | None:
+    """The numbers of a column as :func:`as_number` reads them; None for a table whose rows stay in the engine."""
+    if table[column].kind not in ("number", "text") or table[column].dtype not in ALIKE:
+        return None
+    here = table.encoded(column)
+    if here is None:
+        return None
+    levels, codes = here
+    wrong = [isinstance(value, str) and not reads_as_number(value) for value in levels]
+    return NumbersHere(np.array([number_of(value) for value in levels]), np.array(wrong, bool), codes)
+
+
+def refuse_other_types(column: Column) -> None:
+    """Raise a DataError for a column that holds neither numbers nor text."""
+    if column.kind != "number" and column.dtype != "String":
+        raise DataError(f"column '{column.name}' holds {column.dtype}, not numbers: choose another column")
+
+
 def as_number(name: str, column: Column) -> nw.Expr:
     """The column called ``name`` in a frame as a float; NaN, blank text and text that is not a number are missing."""
     import narwhals as nw
@@ -29,8 +101,7 @@ def as_number(name: str, column: Column) -> nw.Expr:
         if column.dtype.lstrip("U").startswith("Int"):
             return number
         return nw.when(~number.is_nan()).then(number)
-    if column.dtype != "String":
-        raise DataError(f"column '{column.name}' holds {column.dtype}, not numbers: choose another column")
+    refuse_other_types(column)
     finite = nw.when(value.str.contains(NUMBER)).then(value).cast(nw.Float64)
     minus = nw.when(value.str.contains(MINUS_INFINITE)).then(nw.lit(float("-inf")))
     infinite = nw.when(value.str.contains(INFINITE)).then(nw.lit(float("inf"))).otherwise(minus)
@@ -52,11 +123,14 @@ def in_numbers(table: Table, column: str) -> Table:
 
 def refuse_non_numbers(table: Table, columns: Sequence[str]) -> None:
     """Raise a DataError for a column with text that is not a number; it says how many such cells there are."""
-    for texts in batched((name for name in columns if table[name].dtype == "String"), WIDE):
-        _refuse_texts(table, texts)
+    here = {name: read for name in columns if (read := numbers_here(table, name)) is not None}
+    _refuse_any(table, {name: read.wrong_rows for name, read in here.items()})
+    for texts in batched((n for n in columns if n not in here and table[n].dtype == "String"), WIDE):
+        _refuse_any(table, _wrong_texts(table, texts))
 
 
-def _refuse_texts(table: Table, texts: Sequence[str]) -> None:
+def _wrong_texts(table: Table, texts: Sequence[str]) -> dict[str, int]:
+    """How many cells of columns of text are neither missing nor a number."""
     import narwhals as nw
 
     rows, names = table.plainly(texts)
@@ -67,15 +141,15 @@ def _refuse_texts(table: Table, texts: Sequence[str]) -> None:
         bad = nw.when(~readable).then(value)
         counted.append(bad.count().alias(f"n_{name}"))
     answer = table.collected(rows.select(*counted)).to_pylist()[0]
-    for column, name in zip(texts, names, strict=True):
-        if answer[f"n_{name}"]:
-            raise DataError(
-                sentence(
-                    "column '{column}' of {table} has {number:,} cells that are not a number: fix them, or leave the "
-                    "column out ({drop})",
-                    column=column,
-                    table=table.name,
-                    number=answer[f"n_{name}"],
-                    drop=Setting("drop", column),
-                )
+    return {column: answer[f"n_{name}"] for column, name in zip(texts, names, strict=True)}
+
+
+def _refuse_any(table: Table, wrong: Mapping[str, int]) -> None:
+    for column, number in wrong.items():
+        if number:
+            words = (
+                "column '{column}' of {table} has {number:,} cells that are not a number: fix them, or leave the "
+                "column out ({drop})"
             )
+            drop = Setting("drop", column)
+            raise DataError(sentence(words, column=column, table=table.name, number=number, drop=drop))

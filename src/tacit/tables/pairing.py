@@ -14,9 +14,9 @@ import numpy as np
 
 from tacit.errors import ArgumentError, DataError
 from tacit.tables.columns import plain_names
-from tacit.tables.counting import MOST_REMEMBERED, Counts, counts_of, encoded
+from tacit.tables.counting import MOST_REMEMBERED, Counts, counts_of
 from tacit.tables.rewriting import with_symbol
-from tacit.tables.symbols import Codes, Symbols, in_order
+from tacit.tables.symbols import Codes, Symbols, encoded, in_order
 from tacit.tables.table import Table
 from tacit.tables.writing import os_errors
 

@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Codes = NDArray[np.int64]
 
@@ -192,6 +195,47 @@ class SymbolLabels(Sequence[Any]):
             return [self[at] for at in range(*row.indices(len(self)))]
         values = tuple(levels[code] for levels, code in zip(self.levels, self.codes[row], strict=True))
         return values[0] if len(values) == 1 else values
+
+
+def encoded(column: pa.ChunkedArray, name: str, order: tuple[str, ...] = ()) -> tuple[tuple[Any, ...], Codes]:
+    """The sorted values of a column, None (missing) last, and the position of each row's value among them.
+
+    NaN is missing, and -0.0 is 0.0. ``name`` is what errors call the column; ``order`` lists its values, if given.
+    """
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_timestamp(column.type):
+        column = _microseconds(column, name)
+    numbered = column.combine_chunks().dictionary_encode()
+    try:
+        values = numbered.dictionary.to_pylist()
+    except (OverflowError, ValueError) as error:
+        raise DataError(
+            f"column '{name}' has a date or time outside the years 1 to 9999: fix it, or make it text"
+        ) from error
+    if pa.types.is_floating(column.type):
+        values = [None if value != value else value + 0.0 for value in values]
+    rank = {value: at for at, value in enumerate(order)}
+    present = sorted(
+        {v for v in values if v is not None}, key=(lambda v: (rank.get(v, len(rank)), v)) if rank else None
+    )
+    codes = numbered.indices.fill_null(len(values)).to_numpy(zero_copy_only=False).astype(np.int64)
+    missing = None in values or bool((codes == len(values)).any())
+    position = {value: at for at, value in enumerate(present)} | {None: len(present)}
+    remap = np.array([position[value] for value in values] + [len(present)], dtype=np.int64)
+    return (*present, *([None] if missing else [])), remap[codes]
+
+
+def _microseconds(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    zone = "UTC" if column.type.tz else None
+    try:
+        return column.cast(pa.timestamp("us", zone))
+    except pa.ArrowInvalid as error:
+        raise DataError(f"column '{name}' has times finer than a microsecond: round them") from error
 
 
 def level_text(value: Any) -> str | None:

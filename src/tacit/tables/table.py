@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, ColumnError, DataError, SourceError
 from tacit.loading import file_sha256
 from tacit.tables.columns import ROW, Column, plain_names
 from tacit.tables.engines import Engine
+from tacit.tables.symbols import encoded
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,6 +32,8 @@ Stamp = tuple[int, int, int, int, int]
 # with hundreds of columns an engine takes longer to understand a question than to answer it.
 WIDE = 40
 MOST_BROUGHT = 12_000_000
+# So is a table of no more rows than this: to plan one question takes an engine longer than to count them all here.
+FEW_ROWS = 20_000
 # Samples of so many rows are most often asked for.
 USUAL_SAMPLES = 20_000, 50_000
 # The golden section as a share of the other, by which rows are spread.
@@ -35,10 +42,14 @@ _GOLDEN, _WHOLE = 2_654_435_769, 1 << 32
 
 @dataclass
 class BroughtColumns:
-    """Columns of all rows in this process, unchanged and, where they were counted, as levels and codes."""
+    """Columns of all rows in this process, unchanged and, where they were counted, as levels and codes.
+
+    ``following`` are columns that follow from others: what makes them of columns that were brought, without the engine.
+    """
 
     columns: dict[str, pa.ChunkedArray] = field(default_factory=dict)
-    encoded: dict[str, tuple[tuple[Any, ...], Any]] = field(default_factory=dict)
+    encoded: dict[str, tuple[tuple[Any, ...], NDArray[np.int32]]] = field(default_factory=dict)
+    following: dict[str, Callable[[], pa.ChunkedArray]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +58,8 @@ class Table:
 
     Attributes
     ----------
-    rows : narwhals LazyFrame
-        The columns and the hidden column of row positions.
+    given : narwhals LazyFrame, or a function that makes it
+        The columns and the hidden column of row positions, which ``rows`` are.
     name : str
         What messages call the table.
     columns : tuple of Column
@@ -73,7 +84,7 @@ class Table:
         What a reader would want to know about how it was read.
     """
 
-    rows: Rows
+    given: Rows | Callable[[], Rows]
     name: str
     columns: tuple[Column, ...]
     format: str
@@ -86,6 +97,14 @@ class Table:
     address: str | None = None
     folders: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The columns and the hidden column of row positions; a table that was brought here may never need them."""
+        if not callable(self.given):
+            return self.given
+        with self.reading():
+            return self.given()
 
     @property
     def frame(self) -> Rows:
@@ -131,11 +150,11 @@ class Table:
 
     def select(self, columns: Sequence[str]) -> Table:
         """The table with these columns only, in this order."""
-        return self.changed(self.picked(columns, columns), [self[name] for name in columns], same=columns)
+        return self.changed(lambda: self.picked(columns, columns), [self[name] for name in columns], same=columns)
 
-    def with_rows(self, rows: Rows, columns: Sequence[Column]) -> Table:
+    def with_rows(self, rows: Rows | Callable[[], Rows], columns: Sequence[Column]) -> Table:
         """This table with other rows; it still knows where it came from."""
-        return replace(self, rows=rows, columns=tuple(columns))
+        return replace(self, given=rows, columns=tuple(columns))
 
     def afresh(self) -> Table:
         """The table with nothing kept of what was counted, where nobody can tell whether its rows are still the same.
@@ -144,13 +163,24 @@ class Table:
         """
         return self if self.stamp is not None else replace(self)
 
-    def changed(self, rows: Rows, columns: Sequence[Column], *, same: Iterable[str]) -> Table:
-        """This table with other contents: the number and order of rows, and the columns ``same``, are unchanged."""
-        if rows is self.rows and tuple(columns) == self.columns:
+    def changed(
+        self,
+        rows: Rows | Callable[[], Rows],
+        columns: Sequence[Column],
+        *,
+        same: Iterable[str],
+        following: Mapping[str, Callable[[], pa.ChunkedArray]] = MappingProxyType({}),
+    ) -> Table:
+        """This table with other contents: the number and order of rows, and the columns ``same``, are unchanged.
+
+        ``following`` makes new columns of those that were brought, as the engine would, where they are here.
+        """
+        if not callable(rows) and rows is self.rows and tuple(columns) == self.columns:
             return self
         other, kept, here = self.with_rows(rows, columns), set(same), self._brought
-        parts = ({name: each for name, each in part.items() if name in kept} for part in (here.columns, here.encoded))
-        vars(other)["_brought"] = BroughtColumns(*parts)
+        before = ({n: each for n, each in vars(here)[part].items() if n in kept} for part in vars(here))
+        brought = vars(other)["_brought"] = BroughtColumns(*before)
+        brought.following.update(following)
         vars(other)["_sampled"] = {
             step: {name: each for name, each in columns.items() if name in kept}
             for step, columns in self._sampled.items()
@@ -191,12 +221,20 @@ class Table:
             return self.engine.collected(rows)
 
     def brought(self, columns: Sequence[str]) -> pa.Table | None:
-        """Some columns of all rows, in order, brought to this process once; None if it is not wide, or too large."""
+        """Some columns of all rows, in order, brought to this process once; None if there are too many.
+
+        All columns of a table of few rows, or of many columns, that has no more than 12,000,000 values.
+        """
         import pyarrow as pa
 
-        if len(self.columns) <= WIDE or not 0 < self.row_count() * len(self.columns) <= MOST_BROUGHT:
+        wide = len(self.columns) > WIDE
+        if not (wide or self.engine.brings_few):
             return None
-        here = self._brought.columns
+        height = self.row_count()
+        if not (wide or height <= FEW_ROWS) or not 0 < height * len(self.columns) <= MOST_BROUGHT:
+            return None
+        here, following = self._brought.columns, self._brought.following
+        here.update({name: following[name]() for name in columns if name in following and name not in here})
         missing = [name for name in columns if name not in here]
         if missing:
             plain, names = self.plainly(missing)
@@ -210,10 +248,14 @@ class Table:
     def _brought(self) -> BroughtColumns:
         return BroughtColumns()
 
-    def encoded(self, column: str, make: Callable[[], tuple[tuple[Any, ...], Any]]) -> tuple[tuple[Any, ...], Any]:
-        """Levels and codes of a column that was brought, made once."""
+    def encoded(self, column: str) -> tuple[tuple[Any, ...], NDArray[np.int32]] | None:
+        """The sorted values of a column, and which of them each row has, made once; None where it is not brought."""
         if column not in self._brought.encoded:
-            self._brought.encoded[column] = make()
+            brought = self.brought([column])
+            if brought is None:
+                return None
+            levels, codes = encoded(brought.column(0), column, self[column].order)
+            self._brought.encoded[column] = levels, codes.astype(np.int32)
         return self._brought.encoded[column]
 
     def held(self, most: int) -> Table:

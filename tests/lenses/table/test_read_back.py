@@ -21,7 +21,9 @@ def test_a_file_is_what_was_counted_only_row_by_row_and_holds_no_text_that_no_ro
         }
     )
     pq.write_table(people, source)
+    # As in a table of many rows.
     monkeypatch.setattr(rows, "FEW_ROWS", 10)
+    monkeypatch.setattr("tacit.tables.table.FEW_ROWS", 10)
     real = planned.written_as_counted
 
     def watched(counted, written, rules):

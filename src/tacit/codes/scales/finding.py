@@ -17,7 +17,7 @@ from tacit.codes.scales.kinds.beginnings import BeginningScale, start_between
 from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.listed import listed_values, typed
 from tacit.codes.scales.kinds.lists import ListScale
-from tacit.codes.scales.kinds.numbers import EXACT, number_of
+from tacit.codes.scales.kinds.numbers import EXACT
 from tacit.codes.scales.kinds.prefixes import PrefixScale, are_codes
 from tacit.codes.scales.kinds.whole import WholeScale
 from tacit.codes.scales.looking import (
@@ -40,7 +40,7 @@ from tacit.errors import ArgumentError, DataError, Setting, sentence
 from tacit.requests.levels import LevelWish
 from tacit.tables.columns import Column
 from tacit.tables.counting import count, few_combinations
-from tacit.tables.numbers import INFINITE, MINUS_INFINITE, MISSING, NUMBER
+from tacit.tables.numbers import INFINITE, MINUS_INFINITE, MISSING, NUMBER, number_of
 from tacit.tables.table import Table
 
 # Fewer codes than this are told one by one; more categories than this are told in the order of the alphabet.

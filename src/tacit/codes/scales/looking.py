@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.scales.calendar import number_of_moment
-from tacit.codes.scales.kinds.numbers import number_of
 from tacit.codes.scales.moments import BLANK, TYPED, DatedColumn, Layout, moment_of, with_numbers
 from tacit.errors import DataError, Setting, sentence
 from tacit.tables.columns import Column
-from tacit.tables.counting import count, distinct_counts, encoded
-from tacit.tables.numbers import MISSING, as_number
+from tacit.tables.counting import count, distinct_counts
+from tacit.tables.numbers import MISSING, NumbersHere, as_number, number_of, numbers_here
+from tacit.tables.symbols import encoded
 from tacit.tables.table import WIDE, Table, batched
 
 if TYPE_CHECKING:
@@ -55,10 +55,14 @@ def number_ends(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str,
     Text that is neither missing nor a number (a date of the layout) is a DataError, never left out.
     """
     ends = dict[str, NumberEnds]()
+    for name in [name for name, layout in layouts.items() if layout is None]:
+        here = numbers_here(table, name)
+        if here is not None:
+            ends[name] = _ends_here(table, name, here)
     # The time an engine takes to plan a query grows with the square of its columns.
-    for names in batched(layouts, WIDE):
+    for names in batched([name for name in layouts if name not in ends], WIDE):
         ends |= _ends_of(table, {name: layouts[name] for name in names})
-    return ends
+    return {name: ends[name] for name in layouts}
 
 
 def _ends_of(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str, NumberEnds]:
@@ -77,6 +81,21 @@ def _ends_of(table: Table, layouts: Mapping[str, Layout | None]) -> dict[str, Nu
         if answers.get(f"{name}_wrong"):
             raise _no_number(table, column.name, layout, answers[f"{name}_wrong"])
     return {column.name: _ends(name, answers) for name, (column, _) in columns.items()}
+
+
+def _ends_here(table: Table, column: str, here: NumbersHere) -> NumberEnds:
+    """The ends of a column of numbers that was brought to this process."""
+    if here.wrong_rows:
+        raise _no_number(table, column, None, here.wrong_rows)
+    missing, finite = np.isnan(here.values), here.values[np.isfinite(here.values)]
+    low, high = (float(end(here.values[~missing])) if not missing.all() else None for end in (np.min, np.max))
+    answers = {
+        "_low": low,
+        "_high": high,
+        "_missing": int(missing.sum()),
+        "_broken": bool((finite != np.round(finite)).any()),
+    }
+    return _ends("", answers)
 
 
 def _numbered(rows: Any, columns: Mapping[str, tuple[Column, Layout | None]]) -> Any:
@@ -124,7 +143,8 @@ def _ends(name: str, answers: Mapping[str, Any]) -> NumberEnds:
 def _number(end: Any) -> float:
     if isinstance(end, dt.date):
         return float(number_of_moment("hour", moment_of(end, "typed") or dt.datetime.min))
-    return np.nan if end is None else float(end)
+    # -0.0 is 0.0.
+    return np.nan if end is None else float(end) + 0.0
 
 
 def _no_number(table: Table, column: str, layout: Layout | None, number: int) -> DataError:

@@ -84,9 +84,10 @@ class Scale(ABC):
         mask = np.asarray(part)
         if mask.dtype != np.bool_ or mask.shape != (self.size,):
             raise ArgumentError(f"a part of column '{self.column}' is true or false for each of {self.size} atoms")
-        if not mask.any():
+        flags = mask.tobytes()
+        if 1 not in flags:
             raise ArgumentError(f"a part of column '{self.column}' needs at least one atom")
-        if mask.all() and self.size > 1:
+        if 0 not in flags and self.size > 1:
             return ANY
         return self._part_text(mask)
 

@@ -160,7 +160,7 @@ def _column_cuts(frontier: Frontier, node: Ints, rules: CutRules, column: int) -
         if atoms.missing:
             _missing_first(cuts, tally, frontier, rules)
     else:
-        for ordered in _orders(tally, rules):
+        for ordered in _orders(tally, frontier, rules):
             _try(cuts, np.ones(len(tally), bool), ordered, frontier, rules)
     return cuts
 
@@ -205,7 +205,7 @@ def _allowed(tally: Tally, atoms: ColumnAtoms) -> Mask:
     return out
 
 
-def _orders(tally: Tally, rules: CutRules) -> Iterator[Tally]:
+def _orders(tally: Tally, frontier: Frontier, rules: CutRules) -> Iterator[Tally]:
     """Categories in the orders along which they are cut.
 
     By the share of each claim's commonest secret (or of those below a threshold), and of each use; from those most like
@@ -214,7 +214,7 @@ def _orders(tally: Tally, rules: CutRules) -> Iterator[Tally]:
     weight = np.maximum(tally.weight, 1e-300)
     for counts, limits in zip(tally.secrets, rules.judge.limits, strict=True):
         if len(counts):
-            yield tally.ordered_by(limits.telling(counts, tally.weight.sum()) / weight)
+            yield tally.ordered_by(limits.telling(counts, tally.weight, frontier.part[tally.node]) / weight)
     if rules.worth.use:
         # One share follows from the others.
         for shares in rules.worth.use[tally.column][1:]:
@@ -231,8 +231,10 @@ def _try(cuts: ColumnCuts, allowed: Mask, tally: Tally, frontier: Frontier, rule
     at = np.flatnonzero(allowed & (records >= rules.least) & (rest >= rules.least))
     if not len(at):
         return
-    left = tally.running(tally.weight)[at]
-    right = tally.totals(tally.weight)[tally.node[at]] - left
+    left, right = records[at], rest[at]
+    if frontier.weighted:
+        left = tally.running(tally.weight)[at]
+        right = tally.totals(tally.weight)[tally.node[at]] - left
     factor = rules.judge.factor(frontier, tally, at, left, right)
     fine = (factor > 0) & (left > 0) & (right > 0)
     at, left, right, factor = at[fine], left[fine], right[fine], factor[fine]

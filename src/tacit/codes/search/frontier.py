@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from tacit.lift import Mask, Matrix, Vector
 from tacit.lift.joint import sums
 
 # The most groups that are counted at a time.
-_LARGEST_CHUNK = 1 << 18
+LARGEST_CHUNK = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +86,21 @@ class Frontier:
     def __len__(self) -> int:
         return len(self.home)
 
+    def times(self, times: int, *, nodes: int, parts: int) -> Frontier:
+        """The frontier so many times, for as many searches: each has ``nodes`` and ``parts`` of its own."""
+        step = np.repeat(np.arange(times), len(self))
+        records = np.tile(self.records, times)
+        return Frontier(
+            codes=tuple(np.tile(column, times) for column in self.codes),
+            secrets=tuple(np.tile(secret, times) for secret in self.secrets),
+            records=records,
+            weight=np.tile(self.weight, times) if self.weighted else records,
+            marks=np.tile(self.marks, times),
+            start=np.append(np.tile(self.start[:-1], times) + step * self.start[-1], times * self.start[-1]),
+            home=np.tile(self.home, times) + step * nodes,
+            part=np.tile(self.part, times) + step * parts,
+        )
+
     @property
     def weighted(self) -> bool:
         """Whether weights are not the numbers of records."""
@@ -98,7 +114,7 @@ class Frontier:
         """The same nodes in chunks, so that tables of counts stay small."""
         first = 0
         while first < len(self):
-            last = int(np.searchsorted(self.start, self.start[first] + _LARGEST_CHUNK, side="right")) - 1
+            last = int(np.searchsorted(self.start, self.start[first] + LARGEST_CHUNK, side="right")) - 1
             last = min(max(last, first + 1), len(self))
             yield self if last - first == len(self) else self._between(first, last)
             first = last
@@ -206,7 +222,7 @@ class Tally:
             out -= np.repeat(base, self.lengths, axis=-1)
         return out
 
-    @property
+    @cached_property
     def lengths(self) -> Ints:
         """How many pairs each node has."""
         return np.diff(np.append(self.start, len(self)))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,19 +35,30 @@ class CellLimits:
     events : array (bounded events x labels), optional
         Where thresholds are bounded: which labels, stretches of values, each event holds. Then events take the place of
         values everywhere else.
-    low, high : float
-        The bounds, less what rounding needs.
+    low, high : float, or array of one for each part
+        The bounds, less what rounding needs; all or none of a side are infinite.
     doubt : float
         That of the claim.
+    searches : int
+        Searches that are made at once, each with parts of its own, as many as any other, one search after the other.
     """
 
     label: Ints
     inverse: Matrix
     never: Matrix
-    low: float
-    high: float
+    low: float | Vector
+    high: float | Vector
     doubt: float = 0.0
     events: Matrix | None = None
+    searches: int = 1
+
+    @classmethod
+    def at_once(cls, each: Sequence[CellLimits]) -> CellLimits:
+        """The limits of one claim in several searches, which differ in nothing but ``low`` and ``high``."""
+        parts, times = each[0].inverse.shape[1], len(each)
+        low, high = (np.repeat([float(getattr(one, side)) for one in each], parts) for side in ("low", "high"))
+        inverse, never = (np.tile(values, (1, times)) for values in (each[0].inverse, each[0].never))
+        return replace(each[0], inverse=inverse, never=never, low=low, high=high, searches=times)
 
     @classmethod
     def of(cls, bound: SecretBound, totals: Matrix) -> CellLimits:
@@ -83,6 +97,10 @@ class CellLimits:
         """How many labels are counted."""
         return len(self.inverse) if self.events is None else self.events.shape[1]
 
+    @cached_property
+    def _some_never(self) -> bool:
+        return bool(self.never.any())
+
     @property
     def n_bounded(self) -> int:
         """How many values, or events, are bounded."""
@@ -92,21 +110,32 @@ class CellLimits:
         """The weight of the bounded values or events, from the weight of labels (along the last axis)."""
         return counts if self.events is None else self.events @ counts
 
-    def telling(self, counts: Matrix, total: float) -> Vector:
-        """The row of ``counts`` by which to order categories: the commonest value, or a threshold half-way."""
-        weight = counts.sum(axis=1)
-        return np.asarray(counts[(weight if self.events is None else -np.abs(weight - total / 2)).argmax()])
+    def telling(self, counts: Matrix, weight: Vector, part: Ints) -> Vector:
+        """The row of ``counts`` by which to order categories: the commonest value, or a threshold half-way.
+
+        ``weight`` and ``part`` are those of each pair; every search has a row of its own.
+        """
+        if self.searches == 1:
+            return np.asarray(counts[self._foremost(counts.sum(axis=1), weight.sum())])
+        search = part // (self.inverse.shape[1] // self.searches)
+        every = np.stack([np.bincount(search, row, self.searches).astype(np.float64) for row in counts])
+        row = self._foremost(every, np.bincount(search, weight, self.searches))
+        return np.asarray(counts[row[search], np.arange(len(search))])
+
+    def _foremost(self, weight: NDArray[np.float64], total: Any) -> Any:
+        return (weight if self.events is None else -np.abs(weight - total / 2)).argmax(axis=0)
 
     def wider(self, epsilon: float) -> CellLimits:
         """The same shares with another bound, on the sides that have one."""
-        low, high = (side if np.isinf(side) else max(epsilon - MARGIN, side) for side in (self.low, self.high))
+        low, high = (np.maximum(epsilon - MARGIN, side) for side in (self.low, self.high))
         return replace(self, low=low, high=high)
 
     def beyond(self, counts: Matrix, total: Vector, part: Ints) -> Vector:
         """The weight of each cell's pairs that break the bounds; the arguments are those of :meth:`used`."""
         with np.errstate(divide="ignore", invalid="ignore"):
             log_lift = np.log(counts * self.inverse[:, part] / total)
-        outside = (counts > 0) & ((log_lift > self.high) | (log_lift < -self.low))
+        low, high = (_of(side, part) for side in (self.low, self.high))
+        outside = (counts > 0) & ((log_lift > high) | (log_lift < -low))
         return np.asarray(np.where(outside, counts, 0.0).sum(axis=0))
 
     def used(self, counts: Matrix, total: Vector, part: Ints, *, doubted: bool = False) -> Vector:
@@ -122,20 +151,16 @@ class CellLimits:
         out = np.zeros(len(total))
         if not self.n_bounded:
             return np.where(total > 0, out, np.inf)
-        one = self.inverse.shape[1] == 1
+        inverse = self.inverse if self.inverse.shape[1] == 1 else self.inverse[:, part]
         most, fewest = self._doubted(counts, total) if doubted else (counts, counts)
-        highest, lowest = np.zeros(len(total)), np.full(len(total), np.inf)
-        for value in range(self.n_bounded):
-            inverse = self.inverse[value, 0] if one else self.inverse[value][part]
-            np.maximum(highest, most[value] * inverse, out=highest)
-            lift = fewest[value] * inverse
-            never = self.never[value, 0] if one else self.never[value][part]
-            np.minimum(lowest, lift + never if np.any(never) else lift, out=lowest)
+        lift = fewest * inverse
+        highest = (most * inverse if doubted else lift).max(axis=0)
+        lowest = (lift + self.never[:, part] if self._some_never else lift).min(axis=0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            if np.isfinite(self.high):
-                out = np.maximum(out, np.log(highest / total) / self.high)
-            if np.isfinite(self.low):
-                out = np.maximum(out, -np.log(lowest / total) / self.low)
+            if np.isfinite(self.high).all():
+                out = np.maximum(out, np.log(highest / total) / _of(self.high, part))
+            if np.isfinite(self.low).all():
+                out = np.maximum(out, -np.log(lowest / total) / _of(self.low, part))
         return np.where((total > 0) & ~np.isnan(out), out, np.inf)
 
     def _doubted(self, counts: Matrix, total: Vector) -> tuple[Matrix, Matrix]:
@@ -144,6 +169,11 @@ class CellLimits:
             spread = np.sqrt(self.doubt * (counts * (total - counts) / total + self.doubt / 4))
             middle, scale = counts + self.doubt / 2, total / (total + self.doubt)
         return (middle + spread) * scale, np.maximum(middle - spread, 0.0) * scale
+
+
+def _of(side: float | Vector, part: Ints) -> float | Vector:
+    """The bounds of some parts."""
+    return side[part] if isinstance(side, np.ndarray) else side
 
 
 def used_at_thresholds(

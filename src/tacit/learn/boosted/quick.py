@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import log_softmax, softmax
 
-from tacit.learn.arrays import Codes, Floats
-from tacit.learn.counts import best_smoothing, smoothed_log_lift
+from tacit.learn.arrays import Codes, Floats, log_softmax, softmax
+from tacit.learn.crossfitting.smoothing import best_smoothing, smoothed_log_lift
 
 LEAST_PROBABILITY = 1e-6
 RATE, PENALTY = 0.1, 3.0
@@ -64,7 +63,8 @@ def train_trees(
     cuts = _Cuts.of(_records(ordinal[rows], categorical, levels), len(learn))
     scores, target = np.tile(np.log(share)[:, None], (1, len(rows))), np.eye(secrets)[secret[learn]]
     grown: list[tuple[Codes, Floats, Floats]] = []
-    best, lowest, drawn = 0, np.inf, np.arange(len(learn))
+    best, lowest = 0, np.inf
+    drawn: Codes | slice = slice(len(learn))
     depth = 3 if len(learn) < 20_000 else 4
     for at in range(MOST_TREES + 1):
         logs = log_softmax(scores[:, len(learn) :], axis=0)
@@ -92,7 +92,7 @@ def train_trees(
 
 @dataclass(frozen=True)
 class _Cuts:
-    """The questions that may be asked: for every record and column, the number of the first cut at or above it.
+    """The questions that may be asked: for every column and record, the number of the first cut at or above it.
 
     Cuts are numbered through all columns; ``column`` and ``first`` are each cut's column and that column's first cut.
     The last cut of a column is infinite, and so separates nothing.
@@ -119,38 +119,41 @@ class _Cuts:
             begins.append(begins[-1] + len(middles))
         sizes = np.diff(begins)
         column = np.repeat(np.arange(len(sizes)), sizes)
-        return cls(np.column_stack(places), np.concatenate(thresholds), column, np.repeat(begins[:-1], sizes))
+        return cls(np.stack(places), np.concatenate(thresholds), column, np.repeat(begins[:-1], sizes))
 
-    def tree(self, rows: Codes, slope: Floats, posterior: Floats, depth: int) -> tuple[Codes, Codes, Floats]:
+    def tree(self, rows: Codes | slice, slope: Floats, posterior: Floats, depth: int) -> tuple[Codes, Codes, Floats]:
         """Columns and cuts of the questions, and the values of the leaves, by Newton's step."""
         # With two secrets, one is the other's reverse.
         one = slice(1, None) if slope.shape[1] == 2 else slice(None)
         sums = np.stack([slope.T[one], (posterior * (1 - posterior)).T[one]])
-        node, asked, places = np.zeros(len(rows), dtype=np.int64), [], self.places[rows]
+        node, asked, places = np.zeros(len(slope), dtype=np.int64), [], self.places[:, rows]
+        of_cells = np.tile(sums, len(places))
         for level in range(depth):
-            cells = (node[:, None] * len(self.thresholds) + places).ravel()
-            below = self._sums_below(cells, sums, places.shape[1], 1 << level)
+            below = self._sums_below((places + node * len(self.thresholds)).ravel(), of_cells, 1 << level)
             total = below[..., -1:]
             gain = (_gain(below) + _gain(total - below)).sum(axis=(0, 1))
             asked.append(int(np.argmax(gain)))
-            node += (places[:, self.column[asked[-1]]] > asked[-1]).astype(np.int64) << level
-        leaves = np.stack([np.bincount(node, weights=w, minlength=1 << depth) for w in sums.reshape(-1, len(rows))])
+            node += (places[self.column[asked[-1]]] > asked[-1]).astype(np.int64) << level
+        leaves = np.stack([np.bincount(node, weights=w, minlength=1 << depth) for w in sums.reshape(-1, len(node))])
         top, bottom = leaves.reshape(2, -1, 1 << depth)
         values = -RATE * top / (bottom + PENALTY)
         cuts = np.array(asked)
         return self.column[cuts], cuts, (np.vstack([-values, values]) if slope.shape[1] == 2 else values).T
 
-    def _sums_below(self, cells: Codes, sums: Floats, columns: int, nodes: int) -> Floats:
+    def _sums_below(self, cells: Codes, sums: Floats, nodes: int) -> Floats:
         """For slopes and curvatures: secrets x nodes x cuts, the sums over records at or below each cut."""
         size = nodes * len(self.thresholds)
-        parts = [np.bincount(cells, np.repeat(w, columns), size) for w in sums.reshape(-1, sums.shape[2])]
+        parts = [np.bincount(cells, w, size) for w in sums.reshape(-1, sums.shape[2])]
         running = np.cumsum(np.stack(parts).reshape(2, -1, nodes, len(self.thresholds)), axis=3)
         before = np.concatenate([np.zeros((*running.shape[:3], 1)), running], axis=3)[..., self.first]
         return np.asarray(running - before)
 
     def leaves(self, columns: Codes, cuts: Codes) -> Codes:
         """The leaf of every record."""
-        return np.asarray((self.places[:, columns] > cuts) @ (1 << np.arange(len(cuts))))
+        out = np.zeros(self.places.shape[1], np.int64)
+        for level, (column, cut) in enumerate(zip(columns.tolist(), cuts.tolist(), strict=True)):
+            out += (self.places[column] > cut).astype(np.int64) << level
+        return out
 
 
 def _gain(sums: Floats) -> Any:

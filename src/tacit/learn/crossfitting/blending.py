@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_softmax
 
-from tacit.learn.arrays import Codes, Floats
+from tacit.learn.arrays import Codes, Floats, log_softmax
 
 # A weak pull towards zero, in records: without evidence a learner is not believed.
 PULL = 1.0

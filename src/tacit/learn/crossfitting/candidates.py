@@ -13,8 +13,8 @@ from scipy import sparse
 from tacit.learn.arrays import Codes, Floats
 from tacit.learn.boosted.deep import train_boosting
 from tacit.learn.boosted.quick import train_trees
-from tacit.learn.counts import CountTable
 from tacit.learn.crossfitting.folds import checked_apart
+from tacit.learn.crossfitting.smoothing import CountTable
 from tacit.learn.encoding import Encoder, Features
 from tacit.learn.linear import MOST_COLUMNS, train_linear
 from tacit.learn.nets.networks import NetworksModel, train_small_networks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,29 +16,18 @@ from tacit.learn.arrays import Codes, Floats
 from tacit.learn.association import association_test
 from tacit.learn.contract import LogLiftEstimator
 from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
-from tacit.learn.crossfitting.candidates import FoldModel, Learner, Lesson, View, what_it_reads
+from tacit.learn.crossfitting.candidates import FoldModel, Learner, View, what_it_reads
 from tacit.learn.crossfitting.doubt import WORLDS, Doubt, least_error, redrawn, stretch
-from tacit.learn.crossfitting.folds import fold_of_each, learn_and_check
+from tacit.learn.crossfitting.folds import fold_of_each
+from tacit.learn.crossfitting.training import FoldLesson, blended_evenly, out_of_fold, trained
 from tacit.learn.encoding import Features
 from tacit.lift import entropy
-
-Progress = Callable[[str, float | None], None]
 
 ROWS_AT_ONCE = 50_000
 # From this many records on, three folds do as well as five.
 FOLDS, FEWER_FOLDS, FEWER_FOLDS_FROM = 5, 3, 50_000
 # Intervals are tried out on no more records than this.
 MOST_REDRAWN = 4_000
-
-
-def shown(progress: Progress | None, stage: str, at: int, of: int) -> Callable[[float], None]:
-    """A callback that tells ``progress`` how much is done of a stage of ``of`` equal parts, ``at`` already done."""
-
-    def show(share: float) -> None:
-        if progress is not None:
-            progress(stage, (at + share) / of)
-
-    return show
 
 
 @dataclass(frozen=True)
@@ -218,26 +207,12 @@ class Blended(CrossFitted):
         stage: str,
     ) -> tuple[dict[str, list[FoldModel]], Floats]:
         """A model for every learner and fold, and what it says about its fold: learners x records x secrets."""
-        view = View(self.encoder_, features)
-        rows_of = [np.flatnonzero(fold == k) for k in range(int(fold.max()) + 1)]
-        apart = [View(self.encoder_, features.rows(rows)) for rows in rows_of]
-        parts = [learn_and_check(fold, k, secret, rng) for k in range(len(rows_of))]
-        models, lifts = {}, np.zeros((len(learners), len(secret), len(self.prior_)))
-        for at, (name, learner) in enumerate(learners.items()):
-            show = shown(self.progress, f"{stage}: {learner.title}", at, len(learners))
-            models[name] = learner.train(Lesson(view, secret, self.prior_, parts, rng, show))
-            for model, rows, records in zip(models[name], rows_of, apart, strict=True):
-                lifts[at, rows] = model.log_posterior(what_it_reads(name, records)) - np.log(self.prior_)
-        return models, lifts
+        lesson = FoldLesson(self.encoder_, features, secret, self.prior_, fold)
+        return trained(learners, lesson, rng, stage, self.progress)
 
     def _judge(self, learners: Mapping[str, Learner], lifts: Floats, secret: Codes) -> None:
-        out = np.empty(lifts.shape[1:])
-        for k in range(int(self.fold_.max()) + 1):
-            here = self.fold_ == k
-            weights = best_weights(lifts[:, ~here], secret[~here], self.prior_)
-            out[here] = blend(lifts[:, here], weights, self.prior_)
-        self.out_of_fold_log_lift_ = out
-        self.test_log_lift_ = blend(lifts, np.full(len(lifts), 1 / len(lifts)), self.prior_)
+        self.out_of_fold_log_lift_ = out = out_of_fold(lifts, secret, self.fold_, self.prior_)
+        self.test_log_lift_ = blended_evenly(lifts, self.prior_)
         tried = tuple(
             LearnerScore(name, learners[name].title, log_loss(lift, secret, self.prior_), float(weight))
             for name, lift, weight in zip(learners, lifts, self.ensemble_.weights, strict=True)

@@ -12,8 +12,9 @@ from tacit.document import Nats
 from tacit.errors import ArgumentError, DataError, sentence
 from tacit.learn.arrays import Codes, Floats
 from tacit.learn.crossfitting.blending import log_loss
-from tacit.learn.crossfitting.crossfit import CrossFitted, LearnerScore, Progress, shown
+from tacit.learn.crossfitting.crossfit import CrossFitted, LearnerScore
 from tacit.learn.crossfitting.folds import checked_apart
+from tacit.learn.crossfitting.training import Progress, shown
 from tacit.learn.encoding import Features
 from tacit.learn.nets.networks import ACTIVATIONS, Layers, LiftNetworks, Shape, trimmed
 from tacit.learn.nets.objectives import OBJECTIVES, log_mean

@@ -13,11 +13,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from tacit.errors import ArgumentError, DataError
-from tacit.learn.arrays import Codes, Floats
+from tacit.learn.arrays import Codes, Floats, one_thread
 from tacit.learn.bags import row_of_each
-from tacit.learn.contract import LogLiftEstimator, one_thread
-from tacit.learn.crossfitting.crossfit import Progress, shown
+from tacit.learn.contract import LogLiftEstimator
 from tacit.learn.crossfitting.folds import fold_of_each, learn_and_check
+from tacit.learn.crossfitting.training import Progress, shown
 from tacit.learn.encoding import Encoder, Features, cells_of_array
 from tacit.learn.nets.prefix_net import (
     DenseRecords,

@@ -106,7 +106,7 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
             result = replace(result, answer=as_asked(answer, result.learned))
         values = {"risk": estimates.risk, "risk_high": estimates.risk_high}
     # Its fingerprint was taken at the start, and rows were read until now.
-    asked.original.require_unchanged()
+    table_question.original.require_unchanged()
     if look.scores is None:
         return result
     progress("writing scores", None)

@@ -116,7 +116,7 @@ def threshold_risk(
         outlook = outlook_of(signed, label, mass, size, everyone, float(everyone.upto[reached[0]]))
         with np.errstate(divide="ignore"):
             for result, sign, (cell, own, whole) in ((high, 1, outlook.highest), (low, -1, outlook.lowest)):
-                lift = np.log(np.minimum(own / total[cell], 1.0) / (whole / everyone.total))
+                lift = np.log(np.clip(own / total[cell], 0.0, 1.0) / (whole / everyone.total))
                 np.maximum.at(result, cell, sign * lift)
     return low, high
 

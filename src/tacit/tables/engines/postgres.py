@@ -97,6 +97,8 @@ class _Column:
 class PostgresEngine(DuckDBEngine):
     """A table on a server: its rows are streamed to DuckDB each time, or copied once where their order matters."""
 
+    brings_few = False
+
     def __init__(self, address: str, memory: str | None = None) -> None:
         super().__init__(memory)
         parts = urlsplit(address)

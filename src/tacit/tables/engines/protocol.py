@@ -42,6 +42,8 @@ class Engine(ABC):
     frames: ClassVar[str]
     # Whether it reads addresses of any scheme itself, so that they need not be fetched.
     addresses: ClassVar[bool] = False
+    # Whether few rows are brought to this process and counted here; the rows of a server stay there if they can.
+    brings_few: ClassVar[bool] = True
 
     def __init__(self, memory: str | None = None) -> None:
         self.memory = memory

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from tacit.codes.scales.nice import sober_mean
 from tacit.codes.scales.scale import UNKNOWN, Scale, ScaleLevel
 from tacit.errors import ArgumentError, Sentence, Setting, sentence
-from tacit.tables.numbers import INFINITE, MINUS_INFINITE, MISSING, NUMBER
+from tacit.tables.numbers import number_of, reads_as_number
 
 # Steps of coarser levels, times powers of ten.
 STEPS = (5, 10, 25)
@@ -107,7 +106,7 @@ class NumberScale(Scale):
         numbers = np.array([number_of(value) for value in values], dtype=np.float64)
         atoms = np.searchsorted(np.array(self.edges), numbers, side="right").astype(np.int64)
         atoms[np.isnan(numbers)] = self.missing_atom
-        bad = [isinstance(value, str) and not _NUMBER.fullmatch(value) for value in values]
+        bad = [isinstance(value, str) and not reads_as_number(value) for value in values]
         atoms[np.array(bad, dtype=bool)] = UNKNOWN
         return atoms
 
@@ -117,19 +116,6 @@ class NumberScale(Scale):
             return None
         means, counts = np.array(self.centres)[here], np.asarray(records, dtype=np.float64)[: self.present][here]
         return sober_mean(means, counts, least) if counts.sum() > 0 else float(means.mean())
-
-
-_FINITE = re.compile(NUMBER)
-_NUMBER = re.compile(f"{NUMBER}|{INFINITE}|{MINUS_INFINITE}|{MISSING}")
-
-
-def number_of(value: Any) -> float:
-    """A value as a float, read as the engines read it; what is missing or not a number is NaN."""
-    if isinstance(value, str):
-        if _FINITE.fullmatch(value):
-            return float(value)
-        return np.inf if re.fullmatch(INFINITE, value) else -np.inf if re.fullmatch(MINUS_INFINITE, value) else np.nan
-    return np.nan if value is None else float(value)
 
 
 def written(number: float) -> str:

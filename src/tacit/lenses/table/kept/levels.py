@@ -102,6 +102,14 @@ def read_level(written: Any, column: ColumnValues, meaning: LevelMeaning | None 
         return _number(float(written), column)
     if meaning is not None:
         return _by_dictionary(meaning, column, missing=_OR.split(written)[-1] in _MISSING)
+    # Releases with different bounds write many of the same levels.
+    if written not in column.read:
+        column.read[written] = _by_words(written, column)
+    read: LevelRead = column.read[written]
+    return read
+
+
+def _by_words(written: str, column: ColumnValues) -> LevelRead:
     if (place := _place(column, written)) is not None:
         at = float(column.values[place]) if column.numeric else math.nan
         return LevelRead(((place, place + 1),), at, at)
@@ -169,7 +177,7 @@ def _number_piece(text: str, column: ColumnValues) -> LevelRead | None:
 
 def _number(number: float, column: ColumnValues) -> LevelRead:
     """One number: itself, or the nearest value of the column."""
-    place = int(np.searchsorted(column.values, number))
+    place = int(column.values.searchsorted(number))
     if place < len(column.values) and column.values[place] == number:
         return LevelRead(((place, place + 1),), number, number)
     near = [at for at in (place - 1, place) if 0 <= at < len(column.values)]
@@ -180,8 +188,8 @@ def _number(number: float, column: ColumnValues) -> LevelRead:
 
 
 def _range(low: float, high: float, column: ColumnValues) -> LevelRead:
-    start = int(np.searchsorted(column.values, low, side="left"))
-    stop = int(np.searchsorted(column.values, high, side="right"))
+    start = int(column.values.searchsorted(low, side="left"))
+    stop = int(column.values.searchsorted(high, side="right"))
     everything = math.isinf(low) and math.isinf(high)
     return LevelRead(((start, stop),) if stop > start else (), low, high, open=everything)
 

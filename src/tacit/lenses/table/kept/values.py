@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,6 +52,11 @@ class ColumnValues:
             written = {text: int(codes[row]) for text, row in zip(texts, _first_rows(places), strict=True)}
         counts = np.bincount(codes[codes >= 0], minlength=len(values)).astype(np.int64)
         return cls(name, numbers is not None, time, values, counts, codes, written)
+
+    @cached_property
+    def read(self) -> dict[str, Any]:
+        """What levels of the column were taken to say, by their texts, where that follows from the text alone."""
+        return {}
 
     @property
     def missing(self) -> int:

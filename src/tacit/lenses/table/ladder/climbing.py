@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.codes.coding import PlacedTable, counts_by_cell, written_numbers
+from tacit.codes.code import CellCode
+from tacit.codes.coding import PlacedTable, atoms_here, counts_by_cell, written_numbers
 from tacit.codes.scales.encoding import atoms_table
-from tacit.codes.searching import CountedAtoms, cells_within, count_for_code, published
+from tacit.codes.searching import CountedAtoms, cells_within_each, count_for_code, published
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, NotCertifiedError, Setting, sentence
 from tacit.lenses.table.certifying import whole_file_of
@@ -79,17 +80,18 @@ def ladder(
     goals = [ReleaseGoal.asked(_with_epsilon(bound, epsilon), making) for epsilon in sorted(set(epsilons))]
     most = making.max_loss if max_loss is None else max_loss
     rungs: Mapping[int, Sequence[ReleaseRung]] = {}
-    if climb.varies and goals:
+    if goals and climb.varies:
         rungs = _by_halves(climb, goals, most, progress) if by_halves else _one_by_one(climb, goals, progress)
     return climb.ladder([rung for at in sorted(rungs) for rung in rungs[at]], most)
 
 
 def _one_by_one(climb: Climb, goals: Sequence[ReleaseGoal], progress: Progress) -> dict[int, list[ReleaseRung]]:
     """The rung of each goal, by its place."""
+    progress(_TRYING, None)
     rungs = {}
-    for at, goal in enumerate(goals):
+    for at, (goal, cells) in enumerate(zip(goals, climb.cells(goals), strict=True)):
         progress(_TRYING, at / len(goals))
-        rungs[at] = climb.rung(goal)
+        rungs[at] = climb.rung(goal, cells)
     return rungs
 
 
@@ -102,7 +104,7 @@ def _by_halves(
     def kept(at: int) -> float:
         if at not in rungs:
             progress(_TRYING, len(rungs) / len(goals))
-            rungs[at] = climb.rung(goals[at])
+            rungs[at] = climb.rung(goals[at], *climb.cells(goals[at : at + 1]))
         return max((rung.kept for rung in rungs[at]), default=0.0)
 
     places = range(len(goals))
@@ -181,14 +183,21 @@ class Climb:
     @cached_property
     def row_atoms(self) -> NDArray[np.int64]:
         """The atoms of each record (records x columns)."""
-        table = atoms_table(self.asked.to_bound(), self.atoms.scales)
+        table = self.asked.to_bound()
+        here = atoms_here(table, self.atoms.scales)
+        if here is not None and len(here) <= MOST_RECORDS:
+            return here
+        table = atoms_table(table, self.atoms.scales)
         rows = table.sample(self.asked.released, MOST_RECORDS)
         return np.column_stack([column.to_numpy() for column in rows.columns])
 
-    def told(self, goal: ReleaseGoal) -> tuple[Counted, NDArray[np.int64]]:
-        """The table in the cells that ``protect`` would choose, counted, and the cell of each record."""
+    def cells(self, goals: Sequence[ReleaseGoal]) -> list[CellCode]:
+        """The cells that ``protect`` would choose for each goal."""
+        return cells_within_each(self.atoms, [code_request(self.asked, goal, self.making) for goal in goals])
+
+    def told(self, goal: ReleaseGoal, fine: CellCode) -> tuple[Counted, NDArray[np.int64]]:
+        """The table in the cells of a goal, counted, and the cell of each record."""
         request, asked = code_request(self.asked, goal, self.making), self.asked
-        fine = cells_within(self.atoms, request)
         cell = fine.places[fine.tree.leaf_of(np.asarray(self.atoms.records.codes, np.int64))]
         counts = {(asked.weight, *asked.hidden): counts_by_cell(self.atoms.counts, asked.hidden, cell)}
         code, cells = published(fine, self.atoms.records, request), np.arange(len(fine.tree.leaves))
@@ -197,9 +206,9 @@ class Climb:
         coded = asked.coded(code) if found is None else replace(asked, code=code, found=found)
         return counted(coded), fine.places[fine.tree.leaf_of(self.row_atoms)]
 
-    def rung(self, goal: ReleaseGoal) -> list[ReleaseRung]:
-        """What ``protect`` would give with this goal; empty if it would write nothing."""
-        table, cell = self.told(goal)
+    def rung(self, goal: ReleaseGoal, cells: CellCode) -> list[ReleaseRung]:
+        """What ``protect`` would give with this goal, in these cells; empty if it would write nothing."""
+        table, cell = self.told(goal, cells)
         try:
             plan = plan_by_goal(table, goal)
         except NotCertifiedError:
@@ -230,7 +239,13 @@ class Climb:
     def guessed(self, columns: Mapping[str, NDArray[np.int64]]) -> float:
         """How many more secrets of 1,000 people these columns guess right than what may be known does by itself."""
         known = [columns[name] for name in self.asked.known]
-        return OF * max(0.0, guessed_by(list(columns.values()), self.secret) - guessed_by(known, self.secret))
+        before = guessed_by(known, self.secret) if known else self.blind
+        return OF * max(0.0, guessed_by(list(columns.values()), self.secret) - before)
+
+    @cached_property
+    def blind(self) -> float:
+        """The share of secrets that is guessed right without any column."""
+        return guessed_by([], self.secret)
 
     @cached_property
     def shown(self) -> NDArray[np.int64]:
@@ -259,7 +274,7 @@ class Climb:
             rungs=tuple(rungs),
             records=sizes.people,
             sampled=None if self.given.num_rows == sizes.people else self.given.num_rows,
-            prior=OF * guessed_by([], self.secret),
+            prior=OF * self.blind,
             max_loss=max_loss,
             epsilon=_suggested(rungs, max_loss),
         )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tacit.lenses.table.kept.information import numbered
 from tacit.lenses.table.kept.values import Codes, Floats, distinct_texts
 from tacit.lenses.table.question import TableQuestion
-from tacit.lift.shuffles import Groupings
 
 # Numbers of people are stated out of this many.
 OF = 1_000
@@ -52,12 +50,16 @@ def guessed_by(columns: Sequence[Codes], secret: Codes) -> float:
 class Guesser:
     """The adversary of :func:`guessed_by`, which can also say what replacing a column by another would change.
 
-    ``label`` is each record's secret, the commonest first; ``parts`` are the records dealt out.
+    ``label`` is each record's secret, the commonest first; records are dealt into parts, and those of each ``part`` are
+    guessed from the others, in which secrets have shares (``prior``, parts x secrets). ``belief`` (records x secrets)
+    is what columns say one by one.
     """
 
     columns: Mapping[Any, Codes]
     label: Codes
-    parts: tuple[_Part, ...]
+    part: Codes
+    prior: Floats
+    belief: Floats
 
     @classmethod
     def of(cls, columns: Mapping[Any, Codes], secret: Codes) -> Guesser:
@@ -65,68 +67,48 @@ class Guesser:
         part = np.random.default_rng(0).permutation(len(secret)) % PARTS
         order = np.argsort(-np.bincount(secret), kind="stable")
         label = np.argsort(order)[secret]
-        secrets = min(int(label.max()) + 1, MOST_SECRETS)
-        groups = Groupings.of([codes + 1 for codes in columns.values()])
-        parts = []
-        for each in range(min(PARTS, len(secret))):
-            train = (part != each) & (label < secrets)
-            prior = np.bincount(label[train], minlength=secrets) / max(int(train.sum()), 1)
-            dealt = _Part(train, prior, np.flatnonzero(part == each), np.zeros((0, 0)))
-            logs = np.tile(dealt.log_prior, (len(dealt.test), 1))
-            parts.append(replace(dealt, belief=logs + dealt.scores(groups, label)))
-        return cls(columns, label, tuple(parts))
+        secrets, parts = min(int(label.max()) + 1, MOST_SECRETS), min(PARTS, len(secret))
+        bare = cls(columns, label, part, np.zeros((parts, secrets)), np.zeros((0, 0)))
+        elsewhere = bare._elsewhere(np.zeros_like(label))[:, 0]
+        dealt = replace(bare, prior=elsewhere / np.maximum(elsewhere.sum(axis=1, keepdims=True), 1))
+        return replace(dealt, belief=dealt.log_prior[part] + dealt._scores(columns.values()))
 
     def right(self, changed: Any = None, to: Codes | None = None) -> float:
         """The share of records guessed right, with a column changed to another, or left out."""
         columns = [codes for name, codes in self.columns.items() if changed is None or name != changed]
         columns += [] if to is None else [to]
         rows = numbered(columns) if columns else np.zeros_like(self.label)
-        less = Groupings.of([] if changed is None else [self.columns[changed] + 1])
-        more = Groupings.of([] if to is None else [to + 1])
-        right = np.zeros(3)
-        for part in self.parts:
-            shown = _shares(rows, self.label, part.train, part.prior)
-            belief = part.belief - part.scores(less, self.label) + part.scores(more, self.label)
-            guesses = (np.zeros(len(part.test), np.int64), shown[rows[part.test]].argmax(axis=1), belief.argmax(axis=1))
-            right += [int((guess == self.label[part.test]).sum()) for guess in guesses]
-        return float(right.max() / len(self.label))
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """Records whose secrets are guessed (``test``) from others (``train``); ``belief``: what columns say one by one."""
-
-    train: NDArray[np.bool_]
-    prior: Floats
-    test: Codes
-    belief: Floats
+        belief = self.belief - self._scores([] if changed is None else [self.columns[changed]])
+        belief = belief + self._scores([] if to is None else [to])
+        # One after the other: the commonest secret, what those with the same row have, and columns one by one.
+        guesses = (np.zeros_like(self.label), self._shares(rows)[self.part, rows].argmax(axis=1), belief.argmax(axis=1))
+        return float(max(int((guess == self.label).sum()) for guess in guesses) / len(self.label))
 
     @property
     def log_prior(self) -> Floats:
+        """The log of the shares of secrets."""
         return np.asarray(np.log(np.maximum(self.prior, 1e-12)))
 
-    def scores(self, groups: Groupings, label: Codes) -> Floats:
+    def _elsewhere(self, values: Codes) -> Codes:
+        """How many records outside each part have each value and secret (parts x values x secrets)."""
+        (parts, secrets), size = self.prior.shape, int(values.max(initial=0)) + 1
+        some = np.flatnonzero(self.label < secrets) if self.label.max() >= secrets else slice(None)
+        place = (self.part[some] * size + values[some]) * secrets + self.label[some]
+        counts = np.bincount(place, minlength=parts * size * secrets).reshape(parts, size, secrets)
+        return np.asarray(counts.sum(axis=0) - counts)
+
+    def _shares(self, values: Codes) -> Floats:
+        """P(secret | value) outside each part, drawn towards the overall shares (parts x values x secrets)."""
+        counts = self._elsewhere(values)
+        return np.asarray((counts + DRAWN * self.prior[:, None]) / (counts.sum(axis=2, keepdims=True) + DRAWN))
+
+    def _scores(self, columns: Iterable[Codes]) -> Floats:
         """What columns, taken one by one (naive Bayes), add to the log of P(secret | record)."""
-        secrets = len(self.prior)
-        shown = np.zeros((len(label), secrets))
-        shown[self.train, label[self.train]] = 1.0
-        scores = np.zeros((len(self.test), secrets))
-        for block, _ in groups.blocks:
-            shares = _drawn(np.asarray(block.T @ shown), self.prior)
-            scores += block[self.test] @ (np.log(np.maximum(shares, 1e-12)) - self.log_prior)
+        scores, log_prior = np.zeros((len(self.label), self.prior.shape[1])), self.log_prior[:, None]
+        for codes in columns:
+            logs = np.log(np.maximum(self._shares(codes + 1), 1e-12)) - log_prior
+            scores += logs[self.part, codes + 1]
         return scores
-
-
-def _shares(values: Codes, label: Codes, train: NDArray[np.bool_], prior: Floats) -> Floats:
-    """P(secret | value) of every value (values x secrets), from the records in ``train``."""
-    size, secrets = int(values.max(initial=0)) + 1, len(prior)
-    counts = np.bincount(values[train] * secrets + label[train], minlength=size * secrets).reshape(size, secrets)
-    return _drawn(counts, prior)
-
-
-def _drawn(counts: NDArray[Any], prior: Floats) -> Floats:
-    """Shares from counts (values x secrets), drawn towards the overall shares."""
-    return np.asarray((counts + DRAWN * prior) / (counts.sum(axis=1, keepdims=True) + DRAWN))
 
 
 def alone(rows: Codes) -> float:

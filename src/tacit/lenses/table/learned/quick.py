@@ -56,7 +56,8 @@ def learned_quickly(table: Counted, *, random_state: int = 0, progress: Progress
     ----------
     That of ``evidence_of``: if the secret is independent of the records, the verdict is "leak" in at most 5% of tables.
     """
-    from tacit.learn import AutoLogLift, evidence_of
+    # Not the estimator itself: to load scikit-learn takes longer than all the rest of a small audit.
+    from tacit.learn.crossfitting.training import evidence_by
 
     progress("learning, where counting cannot tell", None)
     secret, value = records_of(table.table, np.random.default_rng(random_state), most=_most(table))
@@ -64,11 +65,11 @@ def learned_quickly(table: Counted, *, random_state: int = 0, progress: Progress
     if len(set(labels)) < 2:
         return None
     cells = cells_of(table.symbols, table.question.table.columns, names=table.symbols.columns)
-    # ``doubt=False``: intervals of single records would take a second round of learning, and are not needed here.
+    # Intervals of single records would take a second round of learning, and are not needed here.
     learners = LEARNERS[:1] if is_wide(table) else LEARNERS
-    model = AutoLogLift(learners=learners, folds=FOLDS, doubt=False, random_state=random_state, progress=progress)
-    model.fit(cells.at(table.symbols.codes[value]), labels)
-    return QuickEvidence(evidence_of(model, labels, random_state=random_state), len(value))
+    frame = cells.at(table.symbols.codes[value])
+    evidence = evidence_by(learners, frame, labels, folds=FOLDS, random_state=random_state, progress=progress)
+    return QuickEvidence(evidence, len(value))
 
 
 def _most(table: Counted) -> int:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.tables.columns import ROW, Column
-from tacit.tables.numbers import as_number
+from tacit.tables.numbers import NumbersHere, as_number, numbers_here
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
     import narwhals as nw
+    import pyarrow as pa
+
+    from tacit.tables.engines.protocol import Rows
 
 # Rows read to see what a column holds.
 FIRST_LOOK = 2_000
@@ -105,22 +110,54 @@ def with_levels(table: Table, levels: Sequence[CoarserLevel], names: Sequence[st
     """The table with one more column for each level, under these names; lazily, in the engine."""
     if not levels:
         return table
-    plain = [f"c{at}" for at in range(len(table.names))]
-    place = dict(zip(table.names, plain, strict=True))
-    expressions = [_expression(place[level.column], table[level.column], level) for level in levels]
-    further = [f"l{at}" for at in range(len(levels))]
-    rows = table.picked(table.names, plain)
-    rows = rows.with_columns(*(each.alias(name) for each, name in zip(expressions, further, strict=True)))
+
+    def rows() -> Rows:
+        plainly, plain = table.plainly(table.names)
+        place = dict(zip(table.names, plain, strict=True))
+        further = [f"l{at}" for at in range(len(levels))]
+        named = zip(levels, further, strict=True)
+        expressions = [_expression(place[each.column], table[each.column], each).alias(name) for each, name in named]
+        wider = plainly.with_columns(*expressions)
+        return table.engine.renamed(wider, [*plain, *further, ROW], [*table.names, *names, ROW])
+
     columns = [Column(name, "text", "String") for name in names]
-    renamed = table.engine.renamed(rows, [*plain, *further, ROW], [*table.names, *names, ROW])
-    return table.changed(renamed, [*table.columns, *columns], same=table.names)
+    here = {name: _here(table, level) for name, level in zip(names, levels, strict=True)}
+    following = {name: make for name, make in here.items() if make is not None}
+    return table.changed(rows, [*table.columns, *columns], same=table.names, following=following)
+
+
+def _here(table: Table, level: CoarserLevel) -> Callable[[], pa.ChunkedArray] | None:
+    """What tells a column at a level in this process, as :func:`_expression` does in the engine; None if it cannot."""
+    column = table[level.column]
+    numbers = numbers_here(table, level.column) if level.how == "steps" else None
+    texts = table.encoded(level.column) if level.how != "steps" and column.dtype == "String" else None
+    if numbers is not None:
+        return partial(_steps_here, numbers, float(level.setting))
+    length = level.length if level.how == "prefix" else 7 if level.setting == "month" else 4
+    return None if texts is None else partial(_beginnings_here, *texts, length)
+
+
+def _steps_here(numbers: NumbersHere, width: float) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    steps = np.floor(numbers.values / width) + 0.0
+    return pa.chunked_array([pa.array(steps[numbers.codes], mask=np.isnan(steps)[numbers.codes])])
+
+
+def _beginnings_here(levels: Sequence[str | None], codes: NDArray[np.integer], length: int) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    beginnings = pa.array([None if text is None else text[:length] for text in levels], pa.string())
+    return pa.chunked_array([beginnings.take(pa.array(codes))])
 
 
 def _expression(name: str, column: Column, level: CoarserLevel) -> nw.Expr:
     import narwhals as nw
 
     if level.how == "steps":
-        return (as_number(name, column) / float(level.setting)).floor()
+        step = (as_number(name, column) / float(level.setting)).floor()
+        # -0.0 is 0.0.
+        return nw.when(step == 0).then(nw.lit(0.0)).otherwise(step)
     if level.how == "prefix":
         return nw.col(name).str.slice(0, level.length)
     if column.dtype == "String":

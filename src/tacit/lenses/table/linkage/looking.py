@@ -13,8 +13,7 @@ from tacit.lenses.table.linkage.beliefs import lifts_of
 from tacit.lenses.table.linkage.reading import LearnedColumn
 from tacit.lenses.table.question import TableQuestion
 from tacit.lift import Mask, Matrix, Vector
-from tacit.tables.counting import encoded
-from tacit.tables.symbols import Codes, in_order
+from tacit.tables.symbols import Codes, encoded, in_order
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:

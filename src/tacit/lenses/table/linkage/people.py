@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -57,10 +58,12 @@ def people_found(question: TableQuestion, known: Sequence[str] = (), *, least: i
     wanted: list[tuple[Why, tuple[str, ...]]] = [("what may be known", shown)] if shown else []
     if sets[0].sizes.unique:
         levels = coarser_levels(table, released) if len(released) <= WIDE else {}
-        look = _Look.at(table, released, [each for ladder in levels.values() for each in ladder])
+        named = {each: f"__tacit_level{at}__" for at, each in enumerate(chain(*levels.values()))}
+        at_levels = with_levels(table, list(named), list(named.values()))
+        look = _Look.at(at_levels, {**dict(zip(released, released, strict=True)), **named})
         one, few = _worst(look, released)
         wanted += [("one column", one), ("few columns", few)]
-        cures = tuple(_cures(table, look, released, levels))
+        cures = tuple(_cures(at_levels, look, released, levels, named))
     for why, columns in wanted:
         if all(set(columns) != set(each.columns) for each in sets):
             sets.append(found(why, columns))
@@ -77,13 +80,12 @@ class _Look:
     hashes: Mapping[Any, Hashes]
 
     @classmethod
-    def at(cls, table: Table, columns: Sequence[str], levels: Sequence[CoarserLevel]) -> _Look:
-        """The rows of the columns and of their coarser levels."""
-        names = [f"__tacit_level{at}__" for at in range(len(levels))]
-        rows = with_levels(table, levels, names).sample([*columns, *names], CHOOSING)
+    def at(cls, table: Table, columns: Mapping[Any, str]) -> _Look:
+        """The rows of the columns and of their coarser levels, each by its name in the table."""
+        rows = table.sample(list(columns.values()), CHOOSING)
         rng = np.random.default_rng(0)
         hashes = {}
-        for key, column in zip([*columns, *levels], rows.columns, strict=True):
+        for key, column in zip(columns, rows.columns, strict=True):
             encoded = column.combine_chunks().dictionary_encode()
             codes = encoded.indices.fill_null(len(encoded.dictionary)).to_numpy(zero_copy_only=False)
             hashes[key] = rng.integers(0, 2**64, len(encoded.dictionary) + 1, dtype=np.uint64)[codes]
@@ -97,8 +99,10 @@ class _Look:
 
 def _alone(hashes: Hashes) -> tuple[int, int]:
     """How many rows are alone, and how many combinations there are."""
-    times = np.unique(hashes, return_counts=True)[1]
-    return int((times == 1).sum()), len(times)
+    ordered = np.sort(hashes)
+    # Where a combination begins; one that begins where the next does is of a single row.
+    first = np.concatenate([[True], ordered[1:] != ordered[:-1], [True]])
+    return int((first[:-1] & first[1:]).sum()), int(first[:-1].sum())
 
 
 def _worst(look: _Look, columns: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -115,16 +119,19 @@ def _worst(look: _Look, columns: Sequence[str]) -> tuple[tuple[str, ...], tuple[
 
 
 def _cures(
-    table: Table, look: _Look, columns: Sequence[str], levels: Mapping[str, Sequence[CoarserLevel]]
+    table: Table,
+    look: _Look,
+    columns: Sequence[str],
+    levels: Mapping[str, Sequence[CoarserLevel]],
+    named: Mapping[CoarserLevel, str],
 ) -> Iterator[Cure]:
-    """A few steps of the path to coarser levels, each counted on the whole table."""
+    """A few steps of the path to coarser levels, each counted on the whole table, where levels have these names."""
     path = list(_path(look, columns, levels))
     steps = sorted(set(np.linspace(0, len(path) - 1, min(MOST_CURES, len(path))).round().astype(int).tolist()))
     before: Mapping[str, CoarserLevel] = {}
     for chosen in (path[step] for step in steps):
-        names = [f"__tacit_level{at}__" for at in range(len(chosen))]
         rest = [name for name in columns if name not in chosen]
-        sizes = group_sizes(with_levels(table, list(chosen.values()), names), [*names, *rest])
+        sizes = group_sizes(table, [*(named[level] for level in chosen.values()), *rest])
         added = {name: level.setting for name, level in chosen.items() if before.get(name) != level}
         yield Cure(added, {name: level.setting for name, level in chosen.items()}, sizes.unique, sizes.smallest)
         before = chosen

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.scales.kinds.every import AnyScale
-from tacit.codes.scales.kinds.numbers import number_of
 from tacit.codes.tree import Ints, Mask
 from tacit.errors import SourceError
 from tacit.lenses.table.reading.atoms import AtomRanges, atom_names, filled_in, ranges_of
 from tacit.lenses.table.reading.shares import Floats, shares_of
+from tacit.tables.numbers import number_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
