@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.codes.scales.kinds.numbers import number_of
 from tacit.learn.arrays import Codes
 from tacit.lenses.bench.families import Family
 from tacit.lenses.bench.trying import BenchRecords, folds_of
 from tacit.lenses.table.boosting import LEAF, that_can_split
 from tacit.lenses.table.question import TableQuestion
 from tacit.lenses.table.verify import TableRelease
+from tacit.tables.numbers import number_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
