@@ -93,13 +93,13 @@ def redraw(
 
 def _drawn(table: Table, symbols: Symbols, draws: DrawTables, key: bytes, present: Symbols | None) -> Table:
     written = key_text(key)
-    told = {} if present is None else _surely_told(table, symbols, draws, present)
-    columns = [replace(each, told=told[each.name]) if each.name in told else each for each in table.columns]
+    texts = {} if present is None else _sure_texts(table, symbols, draws, present)
+    columns = [replace(each, told=texts[each.name]) if each.name in texts else each for each in table.columns]
     with table.reading():
-        return table.with_rows(table.engine.redrawn(table.rows, symbols, draws, written, told), columns)
+        return table.with_rows(table.engine.redrawn(table.rows, symbols, draws, written, texts), columns)
 
 
-def _surely_told(table: Table, symbols: Symbols, draws: DrawTables, present: Symbols) -> dict[str, tuple[str, ...]]:
+def _sure_texts(table: Table, symbols: Symbols, draws: DrawTables, present: Symbols) -> dict[str, tuple[str, ...]]:
     """All texts of each column of text that can be in it afterwards, if they surely are: a list of texts in a file
     would give away one that is not.
 
@@ -110,14 +110,14 @@ def _surely_told(table: Table, symbols: Symbols, draws: DrawTables, present: Sym
     occurs[position[position >= 0]] = True
     surely = symbols.codes[occurs & (draws.place < 0)]
     possible = symbols.codes[np.append(np.flatnonzero(draws.place < 0), draws.outputs[draws.outputs >= 0])]
-    told = {}
+    every: dict[str, tuple[str, ...]] = {}
     for at, (name, levels) in enumerate(zip(symbols.columns, symbols.levels, strict=True)):
         sure = np.unique(surely[:, at])
         texts = [levels[code] for code in sure.tolist() if levels[code] is not None]
-        every = np.isin(possible[:, at], sure).all()
-        if every and table[name].kind == "text" and 0 < len(texts) <= MOST_ENUMERATED:
-            told[name] = tuple(sorted(texts))
-    return told
+        certain = np.isin(possible[:, at], sure).all()
+        if certain and table[name].kind == "text" and 0 < len(texts) <= MOST_ENUMERATED:
+            every[name] = tuple(sorted(texts))
+    return every
 
 
 def drawn_numbers(table: Table, symbols: Symbols, draws: DrawTables, *, key: bytes, name: str) -> Table | None:

@@ -197,11 +197,11 @@ class Engine(ABC):
 
     @abstractmethod
     def redrawn(
-        self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str, told: Mapping[str, Sequence[str]]
+        self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str, texts: Mapping[str, Sequence[str]]
     ) -> Rows:
         """The rows with every released cell of a row that is not kept replaced by that of a drawn output.
 
-        ``told`` are all texts of some columns afterwards; an engine may enumerate them.
+        ``texts`` are all that some columns hold afterwards; an engine may enumerate them.
         """
 
     def drawn_numbers(self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str, name: str) -> Rows | None:

@@ -182,9 +182,9 @@ class DuckDBEngine(Engine):
         return _lazy(rewriting.labelled(rows.to_native(), number, texts))
 
     def redrawn(
-        self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str, told: Mapping[str, Sequence[str]]
+        self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str, texts: Mapping[str, Sequence[str]]
     ) -> Rows:
-        return _lazy(rewriting.redrawn(rows.to_native(), symbols, draws, key, told))
+        return _lazy(rewriting.redrawn(rows.to_native(), symbols, draws, key, texts))
 
     def drawn_numbers(self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str, name: str) -> Rows | None:
         numbers = rewriting.drawn_numbers(rows.to_native(), symbols, draws, key, name)

@@ -109,8 +109,8 @@ def _column_code(
     if not labels:
         return f"CASE WHEN {value} IS NULL THEN 0::BIGINT END", 1, position
     cast = value if kind == "VARCHAR" else f"CAST({value} AS VARCHAR)"
-    told = _label(name)
-    label = identifier(told) if told in relation.columns else f"try_cast({cast} AS {enumeration(relation, labels)})"
+    hidden = _label(name)
+    label = identifier(hidden) if hidden in relation.columns else f"try_cast({cast} AS {enumeration(relation, labels)})"
     code = f"enum_code({label})::BIGINT"
     return f"CASE WHEN {value} IS NULL THEN {len(labels)} ELSE {code} END", len(labels) + 1, position
 
@@ -177,11 +177,11 @@ def redrawn(
     symbols: Symbols,
     draws: DrawTables,
     key: str,
-    told: Mapping[str, Sequence[str]],
+    texts: Mapping[str, Sequence[str]],
 ) -> duckdb.DuckDBPyRelation:
     """Every released cell of a row that is not kept becomes that of a drawn output.
 
-    Columns in ``told`` are enumerated where that saves time: writing Parquet from the numbers takes a fraction of it.
+    Columns in ``texts`` are enumerated where that saves time: writing Parquet from the numbers takes a fraction of it.
     """
     if (draws.outputs == MISSING).all():
         placed, _ = _placed(relation, symbols, draws, in_order=True)
@@ -189,7 +189,7 @@ def redrawn(
     largest = max(len(draws.outputs), *(len(levels) for levels in symbols.levels))
     if largest > DENSE_NUMBERS:
         return _drawn_by_join(relation, symbols, draws, key)
-    return _drawn_by_position(*_with_labels(relation, symbols, told), symbols, draws, key)
+    return _drawn_by_position(*_with_labels(relation, symbols, texts), symbols, draws, key)
 
 
 def drawn_numbers(
@@ -213,15 +213,15 @@ def _label(name: str) -> str:
 
 
 def _with_labels(
-    relation: duckdb.DuckDBPyRelation, symbols: Symbols, told: Mapping[str, Sequence[str]]
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, texts: Mapping[str, Sequence[str]]
 ) -> tuple[duckdb.DuckDBPyRelation, dict[str, str]]:
     """The rows with columns of labels, and their types: of columns whose levels are all told, and in the same order."""
     kinds = {
-        name: enumeration(relation, told[name])
+        name: enumeration(relation, texts[name])
         for name, levels in zip(symbols.columns, symbols.levels, strict=True)
         if column_type(relation, name) == "VARCHAR"
-        and told.get(name)
-        and list(told[name]) == [level for level in levels if level is not None]
+        and texts.get(name)
+        and list(texts[name]) == [level for level in levels if level is not None]
     }
     labels = [f"try_cast({identifier(name)} AS {kind}) AS {identifier(_label(name))}" for name, kind in kinds.items()]
     return relation.project(", ".join(["*", *labels])) if labels else relation, kinds

@@ -275,7 +275,7 @@ class SparkEngine(Engine):
         return _lazy(looked_up.select(*(new.get(name, column(name)) for name in kept), *added, column(ROW)))
 
     def redrawn(
-        self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str, told: Mapping[str, Sequence[str]]
+        self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str, texts: Mapping[str, Sequence[str]]
     ) -> Rows:
         import pyarrow as pa
         from pyspark.sql import functions as F
