@@ -100,8 +100,8 @@ def solve_parts(region: Region, size: int, budget: Budget, *, most: int, threads
             for mixture, teaches in list(pool.map(solve, wave)):
                 mixtures.append(mixture)
                 learned.take_in(teaches)
-    mixture = _side_by_side(blocks, mixtures)
-    return None if mixture is None else _beside_unchanged(replace(mixture, values=mixed[mixture.values]), region)
+    together = _side_by_side(blocks, mixtures)
+    return None if together is None else _beside_unchanged(replace(together, values=mixed[together.values]), region)
 
 
 def worth_mixing(region: Region) -> Mask:
