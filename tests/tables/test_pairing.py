@@ -17,7 +17,9 @@ import tacit.tables.pairing as pairing
 from sizes import few, many
 from tacit.errors import ArgumentError, DataError, SourceError
 from tacit.tables import Cut, Symbols, count, cut, open_table, redraw
-from tacit.tables.pairing import paired, side_by_side
+from tacit.tables.channels import draws_by_channel
+from tacit.tables.pairing import numbers_apart, paired, side_by_side
+from tacit.tables.rewriting import drawn_numbers
 
 
 def symbols_in(table, columns):
@@ -232,3 +234,28 @@ def test_rows_apart_are_those_that_lie_side_by_side_and_differ():
     assert pairing.rows_apart(one, one, symbols) == 1
     with pytest.raises(DataError, match="rows"):
         pairing.rows_apart(one, open_table(pa.table({"a": ["x"]})), symbols)
+
+
+@pytest.mark.parametrize("damaged", [None, 0, 1_999])
+def test_rows_are_compared_with_what_is_drawn_for_them_and_then_need_not_be_counted(tmp_path, damaged):
+    data = pa.table({"x": [f"v{i * 7 % 5}" for i in range(2_000)], "y": [f"w{i % 3}" for i in range(2_000)]})
+    pq.write_table(data, tmp_path / "original.parquet")
+    original = open_table(tmp_path / "original.parquet")
+    symbols, key = symbols_in(original, ["x", "y"]), bytes(range(32))
+    channel = np.eye(len(symbols))
+    channel[:4, :4] = 0.25
+    rows = redraw(original, symbols, channel=channel, key=key).sample(["x", "y"], 10_000).to_pylist()
+    if damaged is not None:
+        rows[damaged]["y"] = "w1" if rows[damaged]["y"] == "w0" else "w0"
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "release.parquet")
+    release = open_table(tmp_path / "release.parquet")
+    numbers = drawn_numbers(original, symbols, draws_by_channel(channel, len(symbols)), key=key, name="n")
+    assert numbers_apart(numbers, "n", release, symbols) == (damaged is not None)
+    if damaged is None:
+        told, again = release.remembered[0], count(open_table(tmp_path / "release.parquet"), ["x", "y"])
+        assert told.levels == again.levels
+        assert told.agrees(again)
+    else:
+        assert not release.remembered
+    with pytest.raises(DataError, match="rows"):
+        numbers_apart(numbers, "n", open_table(pa.Table.from_pylist(rows[1:])), symbols)

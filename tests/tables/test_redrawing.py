@@ -21,6 +21,7 @@ from tacit.errors import ArgumentError, DataError
 from tacit.tables import Symbols, count, new_key, open_table, redraw, rewrite
 from tacit.tables.channels import KEPT, MISSING, SHIFT_BITS, draws_by_channel
 from tacit.tables.drawing import BITS
+from tacit.tables.rewriting import drawn_numbers
 from test_rewriting import DATA, KEY, RELEASED, normal, rows_of, same, symbols_of
 
 
@@ -96,8 +97,23 @@ def test_random_tables_are_redrawn_as_the_oracle_does(seen, fresh, seed, limits,
             patch.setattr(duckdb_rewriting, name, value)
         for name, value in written.items():
             patch.setattr(duckdb_sql, name, value)
-        done = redraw(open_table(data), symbols, channel=channel, key=KEY)
-        same(rows_of(done), slow_redraw(data.to_pylist(), symbols, channel, KEY))
+        present = symbols_of(data, list(types))
+        done = redraw(open_table(data), symbols, channel=channel, key=KEY, present=present)
+        expected = slow_redraw(data.to_pylist(), symbols, channel, KEY)
+        same(rows_of(done), expected)
+        for column in done.columns:
+            # A list of texts in a file would give away one that is not in it.
+            texts_of = {row[column.name] for row in expected} - {None}
+            assert not column.told or list(column.told) == sorted(texts_of)
+        numbers = drawn_numbers(open_table(data), symbols, draws_by_channel(channel, len(symbols)), key=KEY, name="n")
+        if limits.get("DENSE_NUMBERS") == 0:
+            assert numbers is None
+        elif numbers is not None:
+            known = {tuple(symbols.values(i).values()): i for i in range(len(symbols))}
+            # A row that becomes wholly missing has no number unless that is a symbol.
+            for row, cells_of_row in zip(rows_of(numbers), expected, strict=True):
+                values = tuple(cells_of_row.values())
+                assert row["n"] == known.get(values) or (row["n"] is None and values == (None, None, None))
 
 
 @pytest.mark.spark

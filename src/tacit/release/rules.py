@@ -63,9 +63,12 @@ class ReleaseRules:
         """Whether rows are in cells that the treatment leaves unchanged: coding the table already wrote them."""
         return self.code is not None and not self.treatment.changed.any()
 
-    def applied(self, table: Table, key: bytes) -> Table:
-        """The released rows of a table that is already cut or coded as the rules ask."""
-        return table if self.as_coded else self.treatment.applied(table, self.symbols, key)
+    def applied(self, table: Table, key: bytes, *, present: Symbols | None = None) -> Table:
+        """The released rows of a table that is already cut or coded as the rules ask.
+
+        ``present`` are values that the table is known to hold.
+        """
+        return table if self.as_coded else self.treatment.applied(table, self.symbols, key, present=present)
 
     @classmethod
     def load(cls, path: AnyPath) -> ReleaseRules:

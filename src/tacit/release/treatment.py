@@ -13,6 +13,7 @@ from scipy.sparse import csr_array, vstack
 
 from tacit.lift import SUM_TOLERANCE, Mask, Matrix, Vector, entropy
 from tacit.release.certificate import Replacement as Replacement, Utility
+from tacit.tables.channels import DrawTables, draws_by_channel, draws_by_replacement
 from tacit.tables.rewriting import redraw, rewrite
 from tacit.tables.symbols import Symbols
 
@@ -52,8 +53,12 @@ class Treatment(ABC):
         """Probability that a row is unchanged, and that its cell in each column is."""
 
     @abstractmethod
-    def applied(self, table: Table, symbols: Symbols, key: bytes) -> Table:
-        """The table with every row treated."""
+    def applied(self, table: Table, symbols: Symbols, key: bytes, *, present: Symbols | None = None) -> Table:
+        """The table with every row treated; ``present`` are values that it is known to hold."""
+
+    @abstractmethod
+    def draw_tables(self) -> DrawTables:
+        """What becomes of each symbol, as an engine draws it."""
 
     @property
     @abstractmethod
@@ -165,8 +170,12 @@ class Merging(Treatment):
         drawn = _by_level(own, self.replacement, column)
         return sum(here.get(level, 0.0) * mass for level, mass in drawn.items())
 
-    def applied(self, table: Table, symbols: Symbols, key: bytes) -> Table:
-        return rewrite(table, symbols, merged=self.merged, replacement=self.replacement, key=key)
+    def applied(self, table: Table, symbols: Symbols, key: bytes, *, present: Symbols | None = None) -> Table:
+        merged, replacement = self.merged, self.replacement
+        return rewrite(table, symbols, merged=merged, replacement=replacement, key=key, present=present)
+
+    def draw_tables(self) -> DrawTables:
+        return draws_by_replacement(self.merged, self.replacement)
 
     @property
     def size(self) -> int:
@@ -276,8 +285,11 @@ class Mixing(Treatment):
             alike &= here == written
         return float(mass[alike].sum()), cells
 
-    def applied(self, table: Table, symbols: Symbols, key: bytes) -> Table:
-        return redraw(table, symbols, channel=self.channel, key=key)
+    def applied(self, table: Table, symbols: Symbols, key: bytes, *, present: Symbols | None = None) -> Table:
+        return redraw(table, symbols, channel=self.channel, key=key, present=present)
+
+    def draw_tables(self) -> DrawTables:
+        return draws_by_channel(self.channel, self.size)
 
     @property
     def size(self) -> int:

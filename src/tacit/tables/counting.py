@@ -213,6 +213,15 @@ def _effective(weight: float, squares: float) -> float:
     return (weight / math.sqrt(squares)) ** 2 if squares > 0 else 0.0
 
 
+def counts_of_symbols(symbols: Symbols, records: NDArray[np.int64]) -> Counts:
+    """The counts of a table in which each symbol has as many records as this; those without any are left out."""
+    some = symbols.picked(np.flatnonzero(records))
+    codes, which = in_order(some.codes)
+    whole = np.zeros(len(codes), np.int64)
+    np.add.at(whole, which, records[records > 0])
+    return Counts(some.columns, some.levels, codes, whole, whole.astype(np.float64), float(whole.sum()))
+
+
 def counted_before(table: Table, columns: Sequence[str]) -> Counts | None:
     """How many records have each combination of values of ``columns``, if remembered counts of the table tell."""
     for earlier in table.remembered:

@@ -14,7 +14,7 @@ import numpy as np
 
 from tacit.errors import ArgumentError, DataError
 from tacit.tables.columns import plain_names
-from tacit.tables.counting import MOST_REMEMBERED, Counts, counts_of
+from tacit.tables.counting import MOST_REMEMBERED, Counts, counts_of, counts_of_symbols
 from tacit.tables.rewriting import with_symbol
 from tacit.tables.symbols import Codes, Symbols, encoded, in_order
 from tacit.tables.table import Table
@@ -120,6 +120,37 @@ def rows_apart(one: Table, other: Table, symbols: Symbols) -> int:
     return sum(int(((here != there) | (here < 0)).sum()) for here, there in batches)
 
 
+def numbers_apart(numbers: Table, name: str, other: Table, symbols: Symbols) -> int:
+    """How many rows of the other table have another symbol than the column of numbers says, row i against row i.
+
+    Guarantees
+    ----------
+    Those of :func:`rows_apart`. If none differs, how often each symbol occurs is remembered as the counts of a table of
+    texts, which need not be counted again.
+    """
+    own = "__tacit_n__"
+    kind = np.min_scalar_type(-len(symbols) - 1)
+    with ExitStack() as stack, os_errors(Path(tempfile.gettempdir())):
+        files = [stack.enter_context(tempfile.TemporaryFile(prefix="tacit-symbols-")) for _ in range(2)]
+        rows = _kept_numbers(numbers, [name], files[:1], [kind])
+        others = _kept_numbers(with_symbol(other, symbols, name=own), [own], files[1:], [kind])
+        if rows != others:
+            raise _not_of_one(other, others, numbers, rows)
+        differ, records = 0, np.zeros(len(symbols), np.int64)
+        for here, there in _batches(files, [kind, kind]):
+            differ += int(((here != there) | (here < 0)).sum())
+            records += np.bincount(here[here >= 0], minlength=len(symbols))
+    # Another kind of column may hold the same values in another type, or in another order.
+    plain = all(other[each].kind == "text" and not other[each].order for each in symbols.columns)
+    if differ == 0 and plain and all(_sorted(levels) for levels in symbols.levels):
+        other.remembered.append(counts_of_symbols(symbols, records))
+    return differ
+
+
+def _sorted(levels: Sequence[Any]) -> bool:
+    return list(levels) == sorted(levels, key=lambda level: (level is None, level or ""))
+
+
 def _in_step(tables: Sequence[tuple[Table, Symbols]]) -> Iterator[Codes]:
     """The numbers of the symbols of the same rows, a row of the array per table, some rows of the tables at a time."""
     # The narrowest integers that hold the symbols' numbers and -1.
@@ -139,19 +170,27 @@ def _keep(tables: Sequence[tuple[Table, Symbols]], files: Sequence[IO[bytes]], k
     for own in {id(table): table for table, _ in tables}.values():
         same = [at for at, (table, _) in enumerate(tables) if table is own]
         names = [f"__tacit_n{at}__" for at in same]
-        numbered, rows = own, 0
+        numbered = own
         for at, name in zip(same, names, strict=True):
             numbered = with_symbol(numbered, tables[at][1], name=name)
-        for batch in numbered.batches(names, BATCH):
-            rows += batch.num_rows
-            for column, at in enumerate(same):
-                numbers = batch.column(column).fill_null(-1).to_numpy()
-                files[at].write(numbers.astype(kinds[at]).tobytes())
+        rows = _kept_numbers(numbered, names, [files[at] for at in same], [kinds[at] for at in same])
         expected = rows if own is first else expected
         if rows != expected:
             raise _not_of_one(own, rows, first, expected)
+
+
+def _kept_numbers(
+    table: Table, names: Sequence[str], files: Sequence[IO[bytes]], kinds: Sequence[np.dtype[Any]]
+) -> int:
+    """Write columns of numbers, -1 for missing, to a file each, and go back to its start; returns how many rows."""
+    rows = 0
+    for batch in table.batches(names, BATCH):
+        rows += batch.num_rows
+        for column, (file, kind) in enumerate(zip(files, kinds, strict=True)):
+            file.write(batch.column(column).fill_null(-1).to_numpy().astype(kind).tobytes())
     for file in files:
         file.seek(0)
+    return rows
 
 
 def _not_of_one(table: Table, rows: int, other: Table, expected: int) -> DataError:

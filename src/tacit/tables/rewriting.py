@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from tacit.errors import ArgumentError
 from tacit.tables.channels import DrawTables, draws_by_channel, draws_by_replacement
-from tacit.tables.columns import Column
+from tacit.tables.columns import MOST_ENUMERATED, Column
 from tacit.tables.drawing import key_text, new_key
 from tacit.tables.symbols import Symbols
 from tacit.tables.table import Table
 
 
-def rewrite(table: Table, symbols: Symbols, *, merged: ArrayLike, replacement: ArrayLike | None, key: bytes) -> Table:
+def rewrite(
+    table: Table,
+    symbols: Symbols,
+    *,
+    merged: ArrayLike,
+    replacement: ArrayLike | None,
+    key: bytes,
+    present: Symbols | None = None,
+) -> Table:
     """Replace the released values of every row whose symbol is merged, or was never seen.
 
     Parameters
@@ -31,6 +40,9 @@ def rewrite(table: Table, symbols: Symbols, *, merged: ArrayLike, replacement: A
         Probability of each symbol to be the replacement; None makes the released cells missing.
     key : bytes
         256 bits from :func:`new_key`; a row's chance is SHA-256 of the key and its index.
+    present : Symbols, optional
+        Values that the table is known to hold: they say which texts a column surely has afterwards, so that it can be
+        written from a list of them.
 
     Guarantees
     ----------
@@ -43,10 +55,12 @@ def rewrite(table: Table, symbols: Symbols, *, merged: ArrayLike, replacement: A
     mask = np.asarray(merged)
     if mask.dtype != bool or mask.shape != (len(symbols),):
         raise ArgumentError(f"merged must be true or false for each of {len(symbols)} symbols")
-    return _drawn(table, symbols, draws_by_replacement(mask, replacement), key)
+    return _drawn(table, symbols, draws_by_replacement(mask, replacement), key, present)
 
 
-def redraw(table: Table, symbols: Symbols, *, channel: Any, key: bytes | None = None) -> Table:
+def redraw(
+    table: Table, symbols: Symbols, *, channel: Any, key: bytes | None = None, present: Symbols | None = None
+) -> Table:
     """Send the released values of every row through a channel: symbol i becomes j with probability ``channel[i, j]``.
 
     Values that are not symbols become missing.
@@ -61,6 +75,8 @@ def redraw(table: Table, symbols: Symbols, *, channel: Any, key: bytes | None = 
         become missing.
     key : bytes, optional
         256 bits from :func:`new_key`; without it, fresh ones from the system's secure source.
+    present : Symbols, optional
+        As for :func:`rewrite`.
 
     Guarantees
     ----------
@@ -72,13 +88,51 @@ def redraw(table: Table, symbols: Symbols, *, channel: Any, key: bytes | None = 
     drawn twice needs two keys: with one, the second draw of a row would tell about the first.
     """
     _check_columns(table, symbols)
-    return _drawn(table, symbols, draws_by_channel(channel, len(symbols)), new_key() if key is None else key)
+    return _drawn(table, symbols, draws_by_channel(channel, len(symbols)), new_key() if key is None else key, present)
 
 
-def _drawn(table: Table, symbols: Symbols, draws: DrawTables, key: bytes) -> Table:
+def _drawn(table: Table, symbols: Symbols, draws: DrawTables, key: bytes, present: Symbols | None) -> Table:
     written = key_text(key)
+    texts = {} if present is None else _sure_texts(table, symbols, draws, present)
+    columns = [replace(each, told=texts[each.name]) if each.name in texts else each for each in table.columns]
     with table.reading():
-        return table.with_rows(table.engine.redrawn(table.rows, symbols, draws, written), table.columns)
+        return table.with_rows(table.engine.redrawn(table.rows, symbols, draws, written, texts), columns)
+
+
+def _sure_texts(table: Table, symbols: Symbols, draws: DrawTables, present: Symbols) -> dict[str, tuple[str, ...]]:
+    """All texts of each column of text that can be in it afterwards, if they surely are: a list of texts in a file
+    would give away one that is not.
+
+    A value that is kept, and that the table holds, is in the release whatever is drawn.
+    """
+    occurs = np.zeros(len(symbols), dtype=np.bool_)
+    position = present.positions_in(symbols)
+    occurs[position[position >= 0]] = True
+    surely = symbols.codes[occurs & (draws.place < 0)]
+    possible = symbols.codes[np.append(np.flatnonzero(draws.place < 0), draws.outputs[draws.outputs >= 0])]
+    every: dict[str, tuple[str, ...]] = {}
+    for at, (name, levels) in enumerate(zip(symbols.columns, symbols.levels, strict=True)):
+        sure = np.unique(surely[:, at])
+        texts = [levels[code] for code in sure.tolist() if levels[code] is not None]
+        certain = np.isin(possible[:, at], sure).all()
+        if certain and table[name].kind == "text" and 0 < len(texts) <= MOST_ENUMERATED:
+            every[name] = tuple(sorted(texts))
+    return every
+
+
+def drawn_numbers(table: Table, symbols: Symbols, draws: DrawTables, *, key: bytes, name: str) -> Table | None:
+    """A table of one column, the number of the symbol that every row becomes; missing where it becomes none.
+
+    None where that takes as long as drawing the rows.
+
+    Guarantees
+    ----------
+    What :func:`with_symbol` gives for the rows that :func:`rewrite` and :func:`redraw` draw with this key.
+    """
+    _check_columns(table, symbols)
+    with table.reading():
+        rows = table.engine.drawn_numbers(table.rows, symbols, draws, key_text(key), name)
+    return None if rows is None else table.with_rows(rows, [Column(name, "number", "Int64")])
 
 
 def labelled(table: Table, number: str, texts: Mapping[str, Sequence[str | None]]) -> Table:

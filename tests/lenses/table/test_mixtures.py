@@ -12,11 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from sizes import few, many
 from tables_of_people import clinic, joint_of, merged_in, read_csv, rules_in, symbols_of, write_csv
 from tacit import NotCertifiedError, protect, verify
+from tacit.lenses.table.checks import rows
 
 RELEASED = ["age", "ward", "district"]
 
@@ -180,6 +183,30 @@ def test_subsets_are_several_merged_sets_and_hold(folder: Path, tmp_path: Path) 
     assert all(len(outputs) == 1 for outputs in channel_in(tmp_path / "r").values())
     assert made.randomness.startswith("None")
     assert verify(tmp_path / "r", against=people).verdict == "holds"
+
+
+def test_a_large_mixture_is_checked_by_numbers_and_its_file_lists_no_text_that_is_not_in_it(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "FEW_ROWS", 10)
+    monkeypatch.setattr(rows, "rows_apart", None)
+    data = pa.table({name: pa.array(column).cast(pa.string()) for name, column in people_of().items()})
+    pq.write_table(data, tmp_path / "people.parquet")
+    words = {"secret": "illness", "epsilon": 0.8, "mechanism": "optimal", "random_state": 0}
+    protect(tmp_path / "people.parquet", **words, out=tmp_path / "release")
+    with pq.ParquetFile(tmp_path / "release" / "data.parquet", read_dictionary=RELEASED) as file:
+        written = file.read_row_group(0)
+    for column in written.columns:
+        stored = column.chunk(0)
+        assert set(stored.dictionary.to_pylist()) == {*stored.to_pylist()} - {None}
+    assert verify(tmp_path / "release", against=tmp_path / "people.parquet").verdict == "holds"
+    # A file that was damaged, with the certificate of what it should have been, is not taken for what was drawn.
+    other = written.to_pylist()
+    other[7] = other[8] if other[7] != other[8] else other[9]
+    damaged = pa.Table.from_pylist(other, schema=pa.schema([(name, pa.string()) for name in written.column_names]))
+    pq.write_table(damaged, tmp_path / "release" / "data.parquet")
+    monkeypatch.undo()
+    assert MADE_AGAIN in failed(verify(tmp_path / "release", against=tmp_path / "people.parquet"))
 
 
 @pytest.mark.long

@@ -1,6 +1,7 @@
 """Many secrets and many values: outputs of three values, blocks in threads, and what the second share proves."""
 
-from itertools import pairwise
+from copy import copy
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -10,10 +11,11 @@ from scipy.optimize import linprog
 from sizes import few, many
 from strategies import joints
 from tacit.lift import Joint, Region, entropy, optimal
-from tacit.lift.solvers.blocks import solve_parts
+from tacit.lift.solvers.blocks import solve_parts, worth_mixing
 from tacit.lift.solvers.bounds import Scarcity, SecondShares, largest_bound, reaches
 from tacit.lift.solvers.bounds.seconds import largest_sums
 from tacit.lift.solvers.columns import Budget
+from tacit.lift.solvers.ladder import EFFORTS
 from tacit.lift.solvers.small import Trios
 from tacit.lift.solvers.vertices import solve_corners
 
@@ -132,6 +134,116 @@ def test_the_answer_does_not_depend_on_the_number_of_threads():
         assert (one.values == other.values).all()
         assert (one.outputs == other.outputs).all()
         assert (one.masses == other.masses).all()
+
+
+def leaning_joint(seed, n_secrets, n_released, n_leaning):
+    """Counts that differ by chance only, but for a few values that lean to a secret."""
+    rng = np.random.default_rng(seed)
+    expected = np.full((n_secrets, n_released), 60.0)
+    expected[np.arange(n_leaning) % n_secrets, np.arange(n_leaning)] *= 3
+    return Joint.from_counts(rng.poisson(expected))
+
+
+@given(joints(zero_cells=True, secrets=(2, 5), released=(2, 12)), st.sampled_from([0.0, 0.2, 0.6, 1.2]))
+@settings(max_examples=many(25, 300), deadline=None)
+def test_values_worth_mixing_are_within_bounds_as_one_and_hold_every_risky_one(joint, epsilon):
+    region = Region.of([(joint, epsilon, epsilon)])
+    mixed = worth_mixing(region)
+    assert mixed[~region.safe].all()
+    if mixed.any():
+        merged = joint.matrix[:, mixed].sum(axis=1) / joint.prior / joint.marginal[mixed].sum()
+        assert np.log(merged).max() <= epsilon + 1e-9
+        assert -np.log(merged).min() <= epsilon + 1e-9
+
+
+def test_values_that_cover_nobody_are_released_unchanged_and_little_is_lost_by_it(monkeypatch):
+    joint = leaning_joint(0, 5, many(600, 3_000), 40)
+    region = Region.of([(joint, 0.5, 0.5)])
+    mixed = worth_mixing(region)
+    assert mixed.sum() < 0.7 * region.n
+    some = solve_parts(region, 150, Budget(2, 0.06), most=10_000)
+    alone = np.bincount(some.outputs)[some.outputs] == 1
+    assert set(np.flatnonzero(~mixed)) <= set(some.values[alone])
+    assert np.bincount(some.values, some.masses, region.n) == pytest.approx(region.marginal, rel=1e-6)
+    monkeypatch.setattr("tacit.lift.solvers.blocks._COVERED", 1e9)
+    assert some.loss <= 1.1 * solve_parts(region, 150, Budget(2, 0.06), most=10_000).loss
+
+
+def test_a_lower_effort_suffices_where_nothing_is_left_to_gain():
+    """What normal effort then gives is the answer of low effort, near a bound that holds for every mechanism."""
+    joint = leaning_joint(1, 4, 450, 12)
+    low, normal = (optimal(joint, 0.5, effort=effort) for effort in ("low", "normal"))
+    assert normal.nmil == low.nmil
+    assert normal.attained <= 0.5
+    assert 0 < normal.nmil - normal.loss_bound <= min(0.003, 0.5 * normal.loss_bound)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("power", [0.0, 1.0])
+def test_there_is_no_cliff_between_29_000_and_31_000_values_and_effort_helps(power):
+    """It lost .096 of 29,000 values and .312 of 31,000."""
+    few_values, more = (random_joint(5, 5, size, power) for size in (29_000, 31_000))
+    low = [lost(each, "low") for each in (few_values, more)]
+    normal = [lost(each, "normal") for each in (few_values, more)]
+    assert (np.array(normal) <= np.array(low) + 1e-9).all()
+    assert max(normal) < 1.1 * min(normal)
+    assert max(low) < 1.25 * min(low)
+
+
+def least_loss(joint, epsilon):
+    """The oracle: a linear program over all corners of the posteriors within bounds, each from its tight inequalities.
+
+    None if chance made them so few that rounding leaves no mechanism.
+    """
+    n = joint.shape[1]
+    lifts = joint.matrix / joint.prior[:, None] / joint.marginal
+    rows = np.vstack([-np.eye(n), lifts, -lifts])
+    tops = np.concatenate([np.zeros(n), np.full(len(lifts), np.exp(epsilon)), np.full(len(lifts), -np.exp(-epsilon))])
+    tight = np.array(list(combinations(range(len(rows)), n - 1)))
+    systems = np.concatenate([np.ones((len(tight), 1, n)), rows[tight]], axis=1)
+    sides = np.concatenate([np.ones((len(tight), 1)), tops[tight]], axis=1)
+    regular = abs(np.linalg.det(systems)) > 1e-12
+    corners = np.linalg.solve(systems[regular], sides[regular][:, :, None])[:, :, 0]
+    corners = np.maximum(corners[(rows @ corners.T <= tops[:, None] + 1e-9).all(axis=0)], 0.0)
+    costs = -np.where(corners > 0, corners * np.log(np.where(corners > 0, corners, 1.0)), 0.0).sum(axis=1)
+    answer = linprog(costs, A_eq=corners.T, b_eq=joint.marginal, bounds=(0, None), method="highs")
+    return answer.fun if answer.status == 0 else None
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+def test_hundreds_of_random_joints_are_within_epsilon_and_on_the_right_side_of_the_best_mechanism(monkeypatch, blocks):
+    """Also where even few values are dealt out into blocks and an effort ends early, as with many values."""
+    if blocks:
+        monkeypatch.setattr("tacit.lift.solvers.ladder._LARGEST_EXACT", 0)
+        monkeypatch.setattr("tacit.lift.solvers.ladder._MANY_CELLS", 0)
+        for name, limits in EFFORTS.items():
+            limits = copy(limits)
+            vars(limits).update(many=6, part=3, work=1.0, parts=100, enough=limits.enough and 0.3)
+            monkeypatch.setitem(EFFORTS, name, limits)
+    rng, compared = np.random.default_rng(blocks), 0
+    for number in range(many(10, 400)):
+        n_secrets, n_released = int(rng.integers(2, 5)), int(rng.integers(2, 6))
+        table = rng.dirichlet(np.full(n_secrets * n_released, (0.3, 1.0, 5.0)[number % 3])) + 1e-6
+        if number % 4 == 0:
+            table[rng.integers(len(table))] = 0.0
+        joint = Joint((table / table.sum()).reshape(n_secrets, n_released))
+        epsilon = float(rng.choice([0.05, 0.2, 0.5, 1.0, 2.0]))
+        best = least_loss(joint, epsilon)
+        efforts = [optimal(joint, epsilon, effort=effort) for effort in ("low", "normal")]
+        assert efforts[1].nmil <= efforts[0].nmil + 1e-9
+        for channel in efforts:
+            assert channel.attained <= epsilon
+            released = joint.matrix @ channel.matrix
+            lifts = released / released.sum(axis=0) / joint.prior[:, None]
+            with np.errstate(divide="ignore"):
+                assert abs(np.log(lifts)).max() <= epsilon + 1e-9
+            assert channel.loss_bound <= channel.nmil
+            if best is not None:
+                whole = entropy(joint.marginal)
+                assert channel.loss_bound * whole <= best + 1e-8
+                assert channel.nmil * whole >= best - 1e-6
+                compared += 1
+    assert compared > many(10, 400)
 
 
 def lost(joint, effort):

@@ -195,5 +195,6 @@ def _write_data(planned: CountedRelease, draft: ReleaseDraft, making: Making) ->
     kept = {*question.released, *(question.hidden if making.keep_secret else ())}
     shown = question.table.select([name for name in question.table.names if name in kept])
     data_file = "data" + suffix_for(question.original)
-    write_table(rules.applied(shown, planned.key), draft.place / data_file, like=question.original)
+    treated = rules.applied(shown, planned.key, present=planned.counted.symbols)
+    write_table(treated, draft.place / data_file, like=question.original)
     return data_file

@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from tacit.lift.joint import Labels, Matrix, sums
+from tacit.lift.joint import Labels, Mask, Matrix, sums
 from tacit.lift.solvers.columns import Budget, solve_columns
 from tacit.lift.solvers.many import LearnedPrices, solve_many
 from tacit.lift.solvers.master import entropies_of, weigh
@@ -29,6 +29,8 @@ _LARGEST: Final = 4
 _WIDTHS: Final = tuple(0.005 * 1.25**k for k in range(20))
 _ROOM: Final = 0.5
 _SAMPLE: Final = 20_000
+# Safe values are mixed until they have this many times the room that risky values need, in every row.
+_COVERED: Final = 1.5
 _HAIR: Final = 1e-9
 
 
@@ -70,15 +72,19 @@ def solve_shares(region: Region, size: int, budget: Budget) -> Mixture | None:
 def solve_parts(region: Region, size: int, budget: Budget, *, most: int, threads: int | None = None) -> Mixture | None:
     """Blocks by `solve_many`, until they hold ``most`` values; the values of all further blocks are put in groups.
 
-    Blocks are solved in waves, each as large as all before it together: the blocks of a wave side by side in threads,
-    with the prices learned from those before it. None if there are no blocks.
+    Only risky values and the safe ones that cover them best are in blocks (`worth_mixing`); all others are released
+    unchanged. Blocks are solved in waves, each as large as all before it together: the blocks of a wave side by side in
+    threads, with the prices learned from those before it. None if there are no blocks.
 
     Guarantees
     ----------
     The answer does not depend on the number of threads.
     """
-    blocks, learned = _dealt(region, size), LearnedPrices()
-    before = np.cumsum([0, *(block.region.n for block in blocks)])
+    mixed = np.flatnonzero(worth_mixing(region))
+    blocks, learned = _dealt(region.take(mixed), size), LearnedPrices()
+    pieces = np.cumsum([0, *(block.region.n for block in blocks)])
+    # A value in pieces counts once, so that few frequent ones do not keep the others from being solved.
+    before = pieces * (len(mixed) / max(1, pieces[-1]))
 
     def solve(number: int) -> tuple[Mixture, LearnedPrices]:
         part, teaches = blocks[number].region, LearnedPrices()
@@ -94,7 +100,37 @@ def solve_parts(region: Region, size: int, budget: Budget, *, most: int, threads
             for mixture, teaches in list(pool.map(solve, wave)):
                 mixtures.append(mixture)
                 learned.take_in(teaches)
-    return _side_by_side(blocks, mixtures)
+    together = _side_by_side(blocks, mixtures)
+    return None if together is None else _beside_unchanged(replace(together, values=mixed[together.values]), region)
+
+
+def worth_mixing(region: Region) -> Mask:
+    """The risky values, and in every row the safe ones with the most room, until they have more than is needed.
+
+    Guarantees
+    ----------
+    All of them merged into one are within bounds if all values are: a safe value breaks no row.
+    """
+    rows, tops = region.inequalities()
+    chosen = ~region.safe
+    safe = np.flatnonzero(region.safe)
+    for row, top in zip(rows, tops, strict=True):
+        needed = float(region.marginal @ np.where(region.safe, 0.0, np.maximum(row - top, 0.0)))
+        if needed > 0:
+            order = safe[np.argsort(row[safe], kind="stable")]
+            room = np.cumsum(region.marginal[order] * (top - row[order]))
+            chosen[order[: int(np.searchsorted(room, _COVERED * needed)) + 1]] = True
+    return np.asarray(chosen)
+
+
+def _beside_unchanged(mixture: Mixture, region: Region) -> Mixture:
+    """The mechanism with all values that are not in it released unchanged."""
+    others = np.ones(region.n, dtype=np.bool_)
+    others[mixture.values] = False
+    unchanged = np.flatnonzero(others)
+    if not len(unchanged):
+        return mixture
+    return Mixture.side_by_side([mixture, Mixture(unchanged, np.arange(len(unchanged)), region.marginal[unchanged])])
 
 
 def _processors() -> int:
@@ -128,7 +164,8 @@ def _dealt(region: Region, size: int) -> list[DealtBlock]:
     next one. No blocks if that does not help.
     """
     n_blocks = max(1, -(-region.n // size))
-    copies = np.clip(np.ceil(region.marginal * n_blocks * size / _PIECES), 1, n_blocks).astype(np.intp)
+    times_mean = region.marginal * (n_blocks * size / float(region.marginal.sum()))
+    copies = np.clip(np.ceil(times_mean / _PIECES), 1, n_blocks).astype(np.intp)
     lean = np.argmax(region.lifts, axis=0)
     order = np.lexsort((region.marginal, lean))
     pieces = np.repeat(order, copies[order])

@@ -48,6 +48,10 @@ _MOST_SYSTEMS = 2_000
 _LARGEST_ASKED = 300
 _LARGEST_RETRIED = 20_000
 _TIGHTER = (0.5, 0.25)
+# A lower effort suffices only if what is left to gain is at most this share of what every mechanism loses, too.
+_NEAR = 0.5
+# Up to this many values all corners may be tried.
+_LARGEST_EXACT = 400
 # With no more inequalities than this, second shares are not worth computing.
 _FEW_ROWS = 12
 # With more rows than this, on average, blocks are solved where one program might have sufficed.
@@ -59,6 +63,8 @@ class Limits:
 
     def __init__(self, level: int) -> None:
         """The limits of low, normal or high effort: level 0, 1 or 2."""
+        # A lower effort suffices if no mechanism keeps more of the information than it does by this share.
+        self.enough = (0.003, 0.003, 0.0)[level]
         # Systems of equations that corners come from; values and bins of a single row.
         self.corners = (20_000, 200_000, 1_000_000)[level]
         self.types = (200, 1_000, 2_500)[level]
@@ -127,9 +133,10 @@ def optimal(
     ----------
     Every log-lift of the release is within its bounds, and with an order so is the logarithm of every alpha-lift;
     ``attained`` is computed on the output joint. The ``nmil`` is never above that of a lower rung, nor of a lower
-    effort unless a solver ran out of time: a higher effort tries everything that a lower one tries. No mechanism within
-    the same bounds has one below ``loss_bound`` (to 1e-9, the rounding of the linear programs). There are at most as
-    many outputs as released values, and each is written as one of them.
+    effort unless a solver ran out of time: a higher effort tries everything that a lower one tries. With more than 400
+    values ``normal`` ends with the answer of ``low`` if that loses at most 1.5 times ``loss_bound``, and at most 0.003
+    (in nmil) more than it. No mechanism within the same bounds has one below ``loss_bound`` (to 1e-9, the rounding of
+    the linear programs). There are at most as many outputs as released values, and each is written as one of them.
 
     With an order and three secrets or more the region is round: outputs come from tangents of it and are then brought
     within, so that a little may be left to gain, and ``loss_bound`` is that of a polytope around the region.
@@ -219,8 +226,12 @@ class MechanismLadder:
     def _mixed(self, name: str, best: Mixture) -> tuple[str, Mixture]:
         labels, types = self.region.types()
         bound, on_types = 0.0, None
+        # With many values a bound after each effort may show that it suffices; with few it costs more than it saves.
+        early = types.n > _LARGEST_EXACT and types.rank > 1 and self.order is None
         for limits in self.efforts:
             small = self._on_types(types, limits)
+            if early:
+                bound = max(bound, self._bound(types, small, limits))
             if small is None:
                 continue
             bound = max(bound, small.bound)
@@ -229,9 +240,10 @@ class MechanismLadder:
             mended = self._mended(_fewer(spread, self.region.n))
             if mended is not None and mended.loss < best.loss:
                 name, best = "optimal", mended
-            if best.loss - bound <= _PROVED * self.whole:
+            enough = min(self.limits.enough * self.whole, _NEAR * bound) if early else 0.0
+            if best.loss - bound <= max(_PROVED * self.whole, enough):
                 return name, replace(best, bound=bound)
-        return name, replace(best, bound=max(bound, self._bound(types, on_types)))
+        return name, replace(best, bound=bound if early else max(bound, self._bound(types, on_types, self.limits)))
 
     def _on_types(self, types: Region, limits: Limits) -> Mixture | None:
         """The mechanism that the size allows, on types of values; None if there is none better than groups."""
@@ -239,7 +251,7 @@ class MechanismLadder:
             return self._one_row(types, limits)
         if isinstance(types, AlphaRegion):
             return _round(types, limits)
-        if types.n <= 400 and n_candidates(types) <= limits.corners:
+        if types.n <= _LARGEST_EXACT and n_candidates(types) <= limits.corners:
             exact = solve_corners(types.tight)
             if exact is not None:
                 return exact
@@ -268,41 +280,41 @@ class MechanismLadder:
             return None
         return replace(mixture.spread(labels, types.marginal), bound=0.0 if relaxed is None else relaxed.bound)
 
-    def _bound(self, types: Region, mixture: Mixture | None) -> float:
+    def _bound(self, types: Region, mixture: Mixture | None, limits: Limits) -> float:
         """What every mechanism loses, by how sure one can be of a value, by pieces of the region, by single rows."""
         if types.rank == 1:
             # The solver of a single row proves a better bound.
             return 0.0
-        branches = types.n**2 <= self.limits.branched
-        reach = reaches(types, directions=self.limits.directions)
+        branches = types.n**2 <= limits.branched
+        reach = reaches(types, directions=limits.directions)
         bound = largest_bound(types.marginal, reach)
         if branches:
-            bound = max(bound, branch_bound(types, reach, most=self.limits.branched))
+            bound = max(bound, branch_bound(types, reach, most=limits.branched))
         else:
-            bound = max(bound, self._frequent_bound(types, reach))
-        for s in self._hardest(types):
+            bound = max(bound, self._frequent_bound(types, reach, limits))
+        for s in self._hardest(types)[: limits.rows]:
             row = OneRow.of(types, int(s))
-            if types.n > self.limits.bins:
-                row = binned(types, int(s), self.limits.bins)[2]
+            if types.n > limits.bins:
+                row = binned(types, int(s), limits.bins)[2]
             relaxed = solve_row(row, rounds=20)
             bound = max(bound, relaxed.bound if relaxed is not None else 0.0)
         return bound
 
-    def _frequent_bound(self, types: Region, reach: Vector) -> float:
+    def _frequent_bound(self, types: Region, reach: Vector, limits: Limits) -> float:
         """What every mechanism loses, with a closer look at the outputs of the most frequent values."""
         n_rows = len(types.inequalities()[1])
-        most = max(1, int(self.limits.seconds_work / (types.n * n_rows)))
+        most = max(1, int(limits.seconds_work / (types.n * n_rows)))
         frequent = np.sort(np.argsort(-types.marginal, kind="stable")[:most])
         # With few rows the share of a second value is hardly limited.
         seconds = SecondShares.of(types, reach, frequent, look=n_rows > _FEW_ROWS)
         return largest_bound(types.marginal, reach, seconds, Scarcity.of(types, seconds))
 
     def _hardest(self, types: Region) -> Labels:
-        """The rows that keep the most values from being released by themselves."""
+        """The rows, those first that keep the most values from being released by themselves."""
         with np.errstate(divide="ignore", invalid="ignore"):
             over = np.maximum(types.lifts / types.high[:, None], 1) - 1
             under = np.maximum(types.low[:, None] - types.lifts, 0)
-        return np.argsort(-(over + under) @ types.marginal)[: self.limits.rows]
+        return np.argsort(-(over + under) @ types.marginal)
 
     def _mended(self, mixture: Mixture) -> Mixture | None:
         """The mechanism, or, if rounding took it out of bounds, the same with a trace of every value in an extra
@@ -392,16 +404,16 @@ class AlphaLadder(MechanismLadder):
         largest = alpha_lift(self.joint.through(MixtureChannel(sparse)), self.order or np.inf).max()
         return settled(float(np.log(largest)), self.epsilon)
 
-    def _bound(self, types: Region, mixture: Mixture | None) -> float:
+    def _bound(self, types: Region, mixture: Mixture | None, limits: Limits) -> float:
         """What every mechanism with outputs in a polytope around the region loses; it is tangent where it counts."""
         if not isinstance(types, AlphaRegion):
-            return super()._bound(types, mixture)
+            return super()._bound(types, mixture, limits)
         small = mixture is not None and types.n <= _LARGEST_TANGENT
         outputs = mixture.posteriors(types.n).toarray() if mixture is not None and small else np.zeros((0, types.n))
         outer = types.outer(outputs)
-        bound = super()._bound(outer, mixture)
+        bound = super()._bound(outer, mixture, limits)
         for _ in range(_POLYTOPES):
-            few = n_candidates(outer) <= self.limits.corners and comb(len(outer.lifts), outer.rank) <= _MOST_SYSTEMS
+            few = n_candidates(outer) <= limits.corners and comb(len(outer.lifts), outer.rank) <= _MOST_SYSTEMS
             relaxed = solve_corners(outer) if few else None
             if relaxed is None:
                 break

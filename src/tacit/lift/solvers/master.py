@@ -15,11 +15,13 @@ from tacit.lift.measures import p_log_p
 _NOTHING = 1e-11
 # Up to this size a dense solver is fast enough.
 _SMALL = 200
-# One thread, and no presolve, which would lose the solver's place.
+# One thread, no presolve, which would lose the solver's place, and the kind of simplex method chosen each time: outputs
+# that are added leave the last answer possible but not best, which is what the primal method is for.
 _OPTIONS: dict[str, Any] = {
     "output_flag": False,
     "threads": 1,
     "presolve": "off",
+    "simplex_strategy": 0,
     "primal_feasibility_tolerance": 1e-9,
     "dual_feasibility_tolerance": 1e-9,
 }

@@ -198,8 +198,20 @@ class Engine(ABC):
         """The rows with columns replaced by, or added as, the text at the place given by a column of numbers."""
 
     @abstractmethod
-    def redrawn(self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str) -> Rows:
-        """The rows with every released cell of a row that is not kept replaced by that of a drawn output."""
+    def redrawn(
+        self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str, texts: Mapping[str, Sequence[str]]
+    ) -> Rows:
+        """The rows with every released cell of a row that is not kept replaced by that of a drawn output.
+
+        ``texts`` are all that some columns hold afterwards; an engine may enumerate them.
+        """
+
+    def drawn_numbers(self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str, name: str) -> Rows | None:
+        """In the order of the rows, the number of the symbol that :meth:`redrawn` makes of each, null where it is none.
+
+        None for an engine that has no faster way than to look at the cells.
+        """
+        return None
 
     @abstractmethod
     def spooled(self, rows: Rows, names: Sequence[str]) -> AbstractContextManager[duckdb.DuckDBPyRelation]:

@@ -15,7 +15,8 @@ from tacit.release.certificate import IN_CELLS, CountedCertificate
 from tacit.release.checks import Check
 from tacit.release.rules import ReleaseRules
 from tacit.tables.counting import count, counted_before
-from tacit.tables.pairing import Pairs, counted_beside, paired, rows_apart
+from tacit.tables.pairing import Pairs, counted_beside, numbers_apart, paired, rows_apart
+from tacit.tables.rewriting import drawn_numbers
 from tacit.tables.symbols import Symbols
 from tacit.tables.table import Table
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 FEW_ROWS = 200_000
 # The key if nothing is drawn: a treatment always takes one, and then does not use it.
 _NO_KEY = bytes(32)
+_NUMBER = "number"
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class RowComparison:
 
 def made_again(original: Counted, data: Table, rules: ReleaseRules, key: bytes | None) -> Table:
     """What the rules make of the original, in the columns of the data."""
-    return rules.applied(original.question.table.select(data.names), key or _NO_KEY)
+    return rules.applied(original.question.table.select(data.names), key or _NO_KEY, present=original.symbols)
 
 
 def rows_that_differ(original: Counted, data: Table, rules: ReleaseRules, key: bytes | None) -> int:
@@ -81,10 +83,20 @@ def rows_that_differ(original: Counted, data: Table, rules: ReleaseRules, key: b
     0 only if every cell of every row of the data is what the rules make of the original.
     """
     again = made_again(original, data, rules, key)
-    if data.row_count() <= FEW_ROWS and _rows_of(again).equals(_rows_of(data)):
+    few = data.row_count() <= FEW_ROWS
+    if _rows_of(again).equals(_rows_of(data)) if few else _drawn_alike(original, data, rules, key):
         return 0
     written = count(data, data.names).symbols(data.names)[0]
     return rows_apart(again, data, written)
+
+
+def _drawn_alike(original: Counted, data: Table, rules: ReleaseRules, key: bytes | None) -> bool:
+    """Whether every row has the symbol that the rules draw for it; False also where that cannot be told by numbers."""
+    if rules.as_coded or {*data.names} != {*rules.symbols.columns}:
+        return False
+    table, draws = original.question.table.select(data.names), rules.treatment.draw_tables()
+    numbers = drawn_numbers(table, rules.symbols, draws, key=key or _NO_KEY, name=_NUMBER)
+    return numbers is not None and numbers_apart(numbers, _NUMBER, data, rules.symbols) == 0
 
 
 def written_as_counted(original: Counted, data: Table, rules: ReleaseRules) -> bool | None:

@@ -63,8 +63,8 @@ class Scarcity:
             levels = (tops - seconds.shares * own) / (1 - seconds.shares)
         # A mixture in which the value is not too high says nothing.
         levels = np.where(np.isfinite(levels) & (own > tops), levels, -np.inf)
-        lower = np.array([np.maximum(each[:, None] - rows, 0.0) @ region.marginal for each in levels])
-        return cls(region, seconds, rows, tops, levels, lower.reshape(levels.shape))
+        lower = [_mean_below(row, each, region.marginal) for row, each in zip(rows, levels.T, strict=True)]
+        return cls(region, seconds, rows, tops, levels, np.reshape(lower, levels.T.shape).T)
 
     def raised(self, prices: Vector, limits: Vector, most: float) -> Vector:
         """Prices of all values in which frequent ones are dearer and their rare covers cheaper.
@@ -110,6 +110,13 @@ class Scarcity:
                 best, steep = np.where(better, gain, best), np.where(better, k, steep)
                 level, price = np.where(better, a, level), np.where(better, allowed, price)
         return price, steep, level
+
+
+def _mean_below(row: Vector, levels: Vector, marginal: Vector) -> Vector:
+    """By how much the values of a row are below each level, on average."""
+    # Most values are below no level: only the others are compared with each.
+    below = row < levels.max(initial=-np.inf)
+    return np.asarray(np.maximum(levels[:, None] - row[below], 0.0) @ marginal[below])
 
 
 def _mixtures(region: Region, values: Labels) -> tuple[Matrix, Vector]:

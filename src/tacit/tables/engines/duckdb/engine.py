@@ -181,8 +181,14 @@ class DuckDBEngine(Engine):
     def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str | None]]) -> Rows:
         return _lazy(rewriting.labelled(rows.to_native(), number, texts))
 
-    def redrawn(self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str) -> Rows:
-        return _lazy(rewriting.redrawn(rows.to_native(), symbols, draws, key))
+    def redrawn(
+        self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str, texts: Mapping[str, Sequence[str]]
+    ) -> Rows:
+        return _lazy(rewriting.redrawn(rows.to_native(), symbols, draws, key, texts))
+
+    def drawn_numbers(self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str, name: str) -> Rows | None:
+        numbers = rewriting.drawn_numbers(rows.to_native(), symbols, draws, key, name)
+        return None if numbers is None else _lazy(numbers)
 
     def spooled(self, rows: Rows, names: Sequence[str]) -> AbstractContextManager[duckdb.DuckDBPyRelation]:
         return nullcontext(renamed(rows.to_native(), names, names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +33,7 @@ DRAWN = "__tacit_drawn__"
 BITS_OF_ROW = "__tacit_bits__"
 CELL = "__tacit_cell__"
 SLOT = "__tacit_slot__"
+NUMBER = "__tacit_number__"
 
 # DuckDB copies a constant for every 2,048 rows. Up to this many combinations of levels that costs next to nothing, and
 # a row finds its entry by position; beyond that, a join finds it and a sort puts the rows back in order.
@@ -108,7 +109,9 @@ def _column_code(
     if not labels:
         return f"CASE WHEN {value} IS NULL THEN 0::BIGINT END", 1, position
     cast = value if kind == "VARCHAR" else f"CAST({value} AS VARCHAR)"
-    code = f"enum_code(try_cast({cast} AS {enumeration(relation, labels)}))::BIGINT"
+    hidden = _label(name)
+    label = identifier(hidden) if hidden in relation.columns else f"try_cast({cast} AS {enumeration(relation, labels)})"
+    code = f"enum_code({label})::BIGINT"
     return f"CASE WHEN {value} IS NULL THEN {len(labels)} ELSE {code} END", len(labels) + 1, position
 
 
@@ -170,37 +173,91 @@ def _joined(
 
 
 def redrawn(
-    relation: duckdb.DuckDBPyRelation, symbols: Symbols, draws: DrawTables, key: str
+    relation: duckdb.DuckDBPyRelation,
+    symbols: Symbols,
+    draws: DrawTables,
+    key: str,
+    texts: Mapping[str, Sequence[str]],
 ) -> duckdb.DuckDBPyRelation:
-    """Every released cell of a row that is not kept becomes that of a drawn output."""
+    """Every released cell of a row that is not kept becomes that of a drawn output.
+
+    Columns in ``texts`` are enumerated where that saves time: writing Parquet from the numbers takes a fraction of it.
+    """
     if (draws.outputs == MISSING).all():
         placed, _ = _placed(relation, symbols, draws, in_order=True)
         return _replaced(placed, symbols, dict.fromkeys(symbols.columns, "NULL"))
     largest = max(len(draws.outputs), *(len(levels) for levels in symbols.levels))
     if largest > DENSE_NUMBERS:
         return _drawn_by_join(relation, symbols, draws, key)
-    return _drawn_by_position(relation, symbols, draws, key)
+    return _drawn_by_position(*_with_labels(relation, symbols, texts), symbols, draws, key)
+
+
+def drawn_numbers(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, draws: DrawTables, key: str, name: str
+) -> duckdb.DuckDBPyRelation | None:
+    """The number of the symbol that each row becomes, null where it has none; None where a row takes a join to draw."""
+    combinations = prod(len(levels) + 1 for levels in symbols.levels)
+    if max(len(draws.outputs), combinations) > DENSE_NUMBERS:
+        return None
+    import pyarrow as pa
+
+    slotted = _slotted(relation, symbols, draws, key, {NUMBER: np.arange(len(symbols))})
+    outputs = constant_list(relation, pa.array(draws.outputs, mask=draws.outputs == MISSING))
+    number = f"CASE WHEN {DRAWN} THEN {outputs}[{SLOT} + 1] ELSE {NUMBER} END AS {identifier(name)}"
+    return slotted.project(f"{number}, {identifier(ROW)}")
+
+
+def _label(name: str) -> str:
+    """The hidden column with the cells of a column of text as an enumeration."""
+    return f"__tacit_label_{name}__"
+
+
+def _with_labels(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, texts: Mapping[str, Sequence[str]]
+) -> tuple[duckdb.DuckDBPyRelation, dict[str, str]]:
+    """The rows with columns of labels, and their types: of columns whose levels are all told, and in the same order."""
+    kinds = {
+        name: enumeration(relation, texts[name])
+        for name, levels in zip(symbols.columns, symbols.levels, strict=True)
+        if column_type(relation, name) == "VARCHAR"
+        and texts.get(name)
+        and list(texts[name]) == [level for level in levels if level is not None]
+    }
+    labels = [f"try_cast({identifier(name)} AS {kind}) AS {identifier(_label(name))}" for name, kind in kinds.items()]
+    return relation.project(", ".join(["*", *labels])) if labels else relation, kinds
 
 
 def _placed(
-    relation: duckdb.DuckDBPyRelation, symbols: Symbols, draws: DrawTables, *, in_order: bool
+    relation: duckdb.DuckDBPyRelation,
+    symbols: Symbols,
+    draws: DrawTables,
+    *,
+    in_order: bool,
+    more: Mapping[str, NDArray[Any]] | None = None,
 ) -> tuple[duckdb.DuckDBPyRelation, str]:
-    """The rows with DRAWN, and the SQL for the place of their distribution."""
-    columns = ", ".join(identifier(column) for column in relation.columns)
+    """The rows with DRAWN, and ``more`` values of their symbols; and the SQL for the place of their distribution."""
+    more = more or {}
+    columns = ", ".join(identifier(column) for column in [*relation.columns, *more])
     if draws.only_place is not None:
         # Then only whether a row is kept must be looked up: a bit, which is faster than a number.
-        looked = looked_up(relation, symbols, {KEPT: draws.place < 0}, in_order=in_order)
+        looked = looked_up(relation, symbols, {KEPT: draws.place < 0, **more}, in_order=in_order)
         return looked.project(f"{columns}, NOT coalesce({KEPT}, false) AS {DRAWN}"), f"{draws.only_place}::BIGINT"
-    looked = looked_up(relation, symbols, {PLACE: draws.place}, in_order=in_order)
+    looked = looked_up(relation, symbols, {PLACE: draws.place, **more}, in_order=in_order)
     place = f"coalesce({PLACE}, {draws.unseen})"
     return looked.project(f"{columns}, {place} AS {PLACE}, {place} >= 0 AS {DRAWN}"), PLACE
 
 
 def _in_cells(
-    relation: duckdb.DuckDBPyRelation, symbols: Symbols, draws: DrawTables, key: str, *, in_order: bool
+    relation: duckdb.DuckDBPyRelation,
+    symbols: Symbols,
+    draws: DrawTables,
+    key: str,
+    *,
+    in_order: bool,
+    more: Mapping[str, NDArray[Any]] | None = None,
 ) -> tuple[duckdb.DuckDBPyRelation, str]:
     """The rows with the number of their bucket as CELL, null where kept, and the SQL for what is left of their bits."""
-    placed, place = _placed(relation, symbols, draws, in_order=in_order)
+    placed, place = _placed(relation, symbols, draws, in_order=in_order, more=more)
     shift = f"({place} & {(1 << SHIFT_BITS) - 1})"
     digits = f"substr(sha256({text(key)} || {identifier(ROW)}::VARCHAR), 1, {HEX_DIGITS})"
     # A table with a single bucket has a single output, which needs no random bits.
@@ -210,16 +267,32 @@ def _in_cells(
     return cells, f"({BITS_OF_ROW} & ((1::BIGINT << {shift}) - 1))"
 
 
-def _drawn_by_position(
-    relation: duckdb.DuckDBPyRelation, symbols: Symbols, draws: DrawTables, key: str
+def _slotted(
+    relation: duckdb.DuckDBPyRelation,
+    symbols: Symbols,
+    draws: DrawTables,
+    key: str,
+    more: Mapping[str, NDArray[Any]] | None = None,
 ) -> duckdb.DuckDBPyRelation:
-    """Draw by lists, in which a row finds its threshold and its output by position; the rows stay in order."""
+    """The rows with the place of their output among all outputs as SLOT, null where they are kept; in order."""
     import pyarrow as pa
 
-    cells, rest = _in_cells(relation, symbols, draws, key, in_order=True)
+    cells, rest = _in_cells(relation, symbols, draws, key, in_order=True, more=more)
     threshold = constant_list(relation, pa.array(draws.threshold))
     slot = f"CASE WHEN {DRAWN} THEN 2 * {CELL} + ({rest} >= {threshold}[{CELL} + 1])::BIGINT END"
-    slotted = cells.project(f"*, {slot} AS {SLOT}")
+    return cells.project(f"*, {slot} AS {SLOT}")
+
+
+def _drawn_by_position(
+    relation: duckdb.DuckDBPyRelation, kinds: Mapping[str, str], symbols: Symbols, draws: DrawTables, key: str
+) -> duckdb.DuckDBPyRelation:
+    """Draw by lists, in which a row finds its threshold and its output by position; the rows stay in order.
+
+    ``kinds`` are the types of the columns that are written from their labels (`_with_labels`).
+    """
+    import pyarrow as pa
+
+    slotted = _slotted(relation, symbols, draws, key)
     missing = draws.outputs == MISSING
     outputs = symbols.codes[draws.outputs]
     packed, drawn = [], {}
@@ -233,9 +306,10 @@ def _drawn_by_position(
             # A level that is never drawn need not fit the column's type.
             used = set(outputs[~missing, c].tolist())
             levels = [level_text(level) if at in used else None for at, level in enumerate(symbols.levels[c])]
-            values = constant_list(relation, pa.array(levels, pa.string()), column_type(relation, name))
+            kind = kinds.get(name) or column_type(relation, name)
+            values = constant_list(relation, pa.array(levels, pa.string()), kind)
             drawn[name] = f"{values}[(__tacit_pack{number}__ // {stride}) % {size} + 1]"
-    return _replaced(slotted.project(", ".join(["*", *packed])), symbols, drawn)
+    return _replaced(slotted.project(", ".join(["*", *packed])), symbols, drawn, kinds)
 
 
 def _drawn_by_join(
@@ -270,13 +344,16 @@ def _packs(sizes: Sequence[int]) -> list[list[int]]:
     return packs
 
 
-def _replaced(relation: duckdb.DuckDBPyRelation, symbols: Symbols, drawn: Mapping[str, str]) -> duckdb.DuckDBPyRelation:
-    """Released cells of rows that are DRAWN become ``drawn``; helper columns are left out."""
+def _replaced(
+    relation: duckdb.DuckDBPyRelation, symbols: Symbols, drawn: Mapping[str, str], labels: Collection[str] = ()
+) -> duckdb.DuckDBPyRelation:
+    """Released cells of rows that are DRAWN become ``drawn``, the others their label if there is one; helper columns
+    are left out."""
     parts = []
     for column in relation.columns:
         if column in symbols.columns:
             # Kept cells are written as counted: NaN versus missing, or -0.0 versus 0.0, would tell more.
-            kept = _value(column, column_type(relation, column))
+            kept = identifier(_label(column)) if column in labels else _value(column, column_type(relation, column))
             parts.append(f"CASE WHEN {DRAWN} THEN {drawn[column]} ELSE {kept} END AS {identifier(column)}")
         elif not column.startswith("__tacit_") or column == ROW:
             parts.append(identifier(column))

@@ -274,7 +274,9 @@ class SparkEngine(Engine):
         added = [value for name, value in new.items() if name not in kept]
         return _lazy(looked_up.select(*(new.get(name, column(name)) for name in kept), *added, column(ROW)))
 
-    def redrawn(self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str) -> Rows:
+    def redrawn(
+        self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str, texts: Mapping[str, Sequence[str]]
+    ) -> Rows:
         import pyarrow as pa
         from pyspark.sql import functions as F
 
