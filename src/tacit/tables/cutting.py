@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError
 from tacit.tables.columns import ROW, Column
+from tacit.tables.engines.coarsening import Coarsening
 from tacit.tables.numbers import as_number, refuse_non_numbers
 from tacit.tables.table import Table
 
@@ -53,6 +54,13 @@ class Cut:
         between = [f"[{low}, {high})" for low, high in pairwise(shown)]
         return (f"< {shown[0]}", *between, f">= {shown[-1]}")
 
+    def of_numbers(self, numbers: Sequence[float | None]) -> list[str | None]:
+        """The name of each number's bin; None for NaN and missing."""
+        wanted = np.array([np.nan if each is None else float(each) for each in numbers], np.float64)
+        at = np.searchsorted(np.array(self.edges, np.float64), wanted, side="right")
+        labels = self.labels
+        return [None if np.isnan(each) else labels[k] for each, k in zip(wanted.tolist(), at.tolist(), strict=True)]
+
 
 def _shown(edge: float) -> str:
     return str(int(edge)) if edge.is_integer() and abs(edge) < 2**53 else repr(edge)
@@ -80,7 +88,7 @@ def cut_points(table: Table, column: str, bins: int) -> Cut:
 
 def _sampled(table: Table, column: str) -> NDArray[np.float64]:
     """The numbers of a column in evenly spaced rows; missing ones may be among them as NaN."""
-    if table.brought([column]) is not None and table[column].dtype.lstrip("U").startswith(("Int", "Float")):
+    if table[column].dtype.lstrip("U").startswith(("Int", "Float")):
         values = table.sample([column], SAMPLE_ROWS).column(column)
         return np.asarray(values.cast("double", safe=False).to_numpy(), np.float64)
     rows = table.picked([column], ["c0"]).with_columns(as_number("c0", table[column]).alias("c0"))
@@ -103,14 +111,17 @@ def cut(table: Table, cuts: Sequence[Cut]) -> Table:
     refuse_non_numbers(table, list(by_name))
     if not cuts:
         return table
-    rows, plain = table.plainly(table.names)
-    rows = rows.with_columns(
-        *(
-            _binned(as_number(plain[at], column), by_name[column.name]).alias(plain[at])
-            for at, column in enumerate(table.columns)
-            if column.name in by_name
-        )
+    before, plain = table.plainly(table.names)
+    here = {plain[at]: column for at, column in enumerate(table.columns) if column.name in by_name}
+    rows = before.with_columns(
+        *(_binned(as_number(name, column), by_name[column.name]).alias(name) for name, column in here.items())
     )
+    ways = {
+        name: None if column.dtype == "String" else Coarsening(each.of_numbers, edges=each.edges)
+        for name, column in here.items()
+        for each in [by_name[column.name]]
+    }
+    rows = table.engine.coarsened(before, rows, ways)
     columns = [
         Column(column.name, "text", "String", order=by_name[column.name].labels) if column.name in by_name else column
         for column in table.columns
