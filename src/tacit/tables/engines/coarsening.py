@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -43,8 +43,13 @@ class Coarsening:
     ``told`` gives the same for two values that agree in what is enough: any of them may stand for the others.
     """
 
-    told: Callable[[Sequence[Any]], Sequence[Any]]
+    told: Callable[[Sequence[Any]], Iterable[Any]]
     edges: tuple[float, ...] | None = None
     starts: tuple[str, ...] | None = None
     length: int | None = None
     stretch: Stretch | None = None
+
+    @property
+    def by_value(self) -> bool:
+        """Whether the value itself is needed."""
+        return all(each is None for each in (self.edges, self.starts, self.length, self.stretch))

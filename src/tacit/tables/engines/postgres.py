@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -126,7 +126,7 @@ class _Key:
     column: _Column
     sql: str
     stands: tuple[Any, ...] | None = None
-    told: tuple[Callable[[Sequence[Any]], Sequence[Any]], ...] = ()
+    told: tuple[Callable[[Sequence[Any]], Iterable[Any]], ...] = ()
 
     def coarser(self, way: Coarsening, utf8: bool) -> _Key | None:
         """The key of the column once it is replaced; None where the server could take a value for another one.
@@ -135,7 +135,7 @@ class _Key:
         rounded differently here and there.
         """
         here, sql, steps = self.column, self.column.asked, (*self.told, way.told)
-        if self.told or (way.edges is way.starts is way.stretch is way.length is None):
+        if self.told or way.by_value:
             # Python has no dates outside the years 1 to 9999, which DuckDB compares all the same.
             return replace(self, told=steps) if self.told or here.type not in _DATES else None
         if way.edges is not None:
