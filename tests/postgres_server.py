@@ -47,14 +47,15 @@ class PostgresServer:
         who = user if password is None else f"{user}:{quote(password, safe='')}"
         return f"postgresql://{who}@127.0.0.1:{self.port}/postgres" + (f"::{table}" if table else "")
 
-    def run(self, *statements: str) -> None:
-        """Carry out statements."""
+    def run(self, *statements: str, at_once: bool = False) -> None:
+        """Carry out statements, together or each ``at_once``."""
         from adbc_driver_postgresql import dbapi
 
-        with dbapi.connect(self.address()) as connection, connection.cursor() as cursor:
+        with dbapi.connect(self.address(), autocommit=at_once) as connection, connection.cursor() as cursor:
             for each in statements:
                 cursor.execute(each)
-            connection.commit()
+            if not at_once:
+                connection.commit()
 
     def holding(self, data: Any) -> str:
         """The address of a new table with the rows of an Arrow table."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
+import time
 import traceback
 
 import pyarrow as pa
@@ -11,9 +13,13 @@ import pytest
 
 import tacit
 from postgres_server import PASSWORD, USER
+from sizes import few
+from tacit.codes import CategoryScale, DateScale, NumberScale, PrefixScale, WholeScale, atoms_table
+from tacit.codes.scales.calendar import UNITS, number_of_moment
+from tacit.codes.scales.kinds.beginnings import BeginningScale
 from tacit.errors import ArgumentError, EngineError, SourceError, TacitError
 from tacit.loading import fenced
-from tacit.tables import count, open_table
+from tacit.tables import Cut, count, counting, cut, open_table
 from tacit.tables.engines.postgres import PostgresEngine
 
 pytestmark = pytest.mark.postgres
@@ -53,8 +59,139 @@ def test_columns_as_they_are_are_counted_by_the_server_and_no_row_is_brought_ove
 def test_only_the_columns_that_are_asked_for_are_brought_over(people, streams):
     table = open_table(people)
     assert table.sample(["n"], 3).column("n").to_pylist() == [0, 40, 80]
+    assert streams == []
+    assert table.sample(["n"], 120).column("n").to_pylist() == list(range(120))
     assert "no primary key" in " ".join(table.notes)
     assert streams == [["n"]]
+
+
+NASTY = """
+CREATE TABLE nasty AS SELECT i AS id,
+  (ARRAY['NaN', 'Infinity', '-Infinity', '-0', '0', '5e-324', '1.7976931348623157e308', '0.3', '0.30000000000000004',
+         '17.999999999999996', '18', '65'])[i % 13 + 1]::float8 AS f,
+  (ARRAY['NaN', 'Infinity', '0.1', '-0', '16777217', '18'])[i % 7 + 1]::float4 AS small,
+  (ARRAY[9007199254740993, 9007199254740992, -9223372036854775808, 9223372036854775807, 0, 18])[i % 7 + 1] AS big,
+  (ARRAY['NaN', '17.99', '18.00', '18.01', '-0.00', '9999.99'])[i % 7 + 1]::numeric(6, 2) AS money,
+  (ARRAY['NaN', '0.3', '18', '0.30000000000000000000001', '1e400', '-1e-400'])[i % 7 + 1]::numeric AS free,
+  (ARRAY['infinity', '-infinity', '0044-03-15 BC', '1999-12-31', '2000-01-01', '2000-02-29', '2004-12-26', '2021-01-03',
+         '2021-01-04', '12000-01-01'])[i % 11 + 1]::date AS day,
+  (ARRAY['infinity', '0044-03-15 BC', '1999-12-31 23:59:59.999999', '2000-01-01', '2021-01-03 23:30',
+         '2021-01-04 00:30', '2021-03-28 02:30'])[i % 8 + 1]::timestamp AS moment,
+  (ARRAY['-infinity', '1999-12-31 23:30:00-05', '2000-01-01 00:30:00+05:30', '2021-01-03 23:30Z',
+         '2021-01-04 00:30+01'])[i % 6 + 1]::timestamptz AS zoned,
+  (ARRAY['', ' ', 'a', 'A', 'ä', 'Z', 'a\', 'a''b', '\\x', 'ab', 'aB', 'a ', 'é', 'é', 'ß', 'ss', '😀😁',
+         'ﬁ', 'I', 'ı', 'İ'])[i % 22 + 1] COLLATE "und-x-icu" AS word,
+  (ARRAY['', 'a', 'A', 'a b', 'é', 'ab  '])[i % 7 + 1]::char(4) AS padded
+FROM generate_series(1, 3000) i"""
+DAY = dt.datetime(2000, 1, 1)
+
+
+def dates_by(column, unit, layout="typed"):
+    first, last = (number_of_moment(unit, each) for each in (DAY, dt.datetime(2021, 1, 4, 3)))
+    return DateScale(column, unit, layout, first, last, True, True, True)
+
+
+def beginnings(column, starts):
+    return BeginningScale(column, tuple(sorted(starts)), None, True)
+
+
+@pytest.fixture(scope="module")
+def nasty(postgres):
+    """A table of a server that shows moments in a zone of its own."""
+    postgres.run(NASTY, "ALTER TABLE nasty ADD PRIMARY KEY (id)", f"ALTER ROLE {USER} SET timezone TO 'Asia/Kolkata'")
+    yield postgres.address("nasty")
+    postgres.run(f"ALTER ROLE {USER} RESET timezone")
+
+
+def streaming(monkeypatch):
+    """What is counted here, as for any other source: the server is told of nothing that replaced a column."""
+    monkeypatch.setattr(PostgresEngine, "coarsened", lambda self, before, after, ways: after)
+
+
+STEPS = (-1.0, 0.0, 5e-324, 0.1, 0.3, 0.30000000000000004, 18.0, 16777216.0, 9007199254740992.0, 1e300)
+LETTERS = ("a", "A", "ab", "é", "\U0001f600", "a'b", "\\x", "Z")
+WAYS = {
+    "floats": NumberScale("f", STEPS, False, None, None, (0.0,) * 11, True),
+    "small": NumberScale("small", STEPS, False, None, None, (0.0,) * 11, True),
+    "big": NumberScale("big", (0.0, 18.0, 9007199254740992.0, 9007199254740994.0), False, None, None, (0.0,) * 5, True),
+    "money": NumberScale("money", (0.0, 17.99, 18.0, 18.01), False, None, None, (0.0,) * 5, True),
+    "edgeless": NumberScale("f", (), False, None, None, (0.0,), True),
+    **{f"days by {unit}": dates_by("day", unit) for unit in UNITS},
+    **{f"moments by {unit}": dates_by("moment", unit) for unit in UNITS},
+    **{f"zoned by {unit}": dates_by("zoned", unit, "UTC") for unit in UNITS},
+    "beginnings": beginnings("word", LETTERS),
+    "padded": beginnings("padded", LETTERS),
+    "prefixes": PrefixScale("word", ("", "A", "Z", "a", "ä"), 1, None, True),
+    "others": CategoryScale("word", "text", ("A", "a", "a "), True, True),
+    "list": CategoryScale("padded", "text", ("", "A", "a", "a b", "ab", "é"), True),
+    "whole": WholeScale("word", False),
+}
+
+
+def test_atoms_are_counted_by_the_server_as_duckdb_counts_them(nasty, streams, monkeypatch):
+    ways = {name: WAYS[name] for name in few(list(WAYS), 14)}
+    there, here = open_table(nasty), open_table(nasty)
+    made = {name: atoms_table(there, [scale]) for name, scale in ways.items()}
+    counts = {name: count(made[name], [scale.column]) for name, scale in ways.items()}
+    thinned = {name: made[name].sample([scale.column], 300).column(0).to_pylist() for name, scale in ways.items()}
+    assert {each.row_count() for each in made.values()} == {3000}
+    assert streams == []
+    streaming(monkeypatch)
+    for name, scale in ways.items():
+        streamed = atoms_table(here, [scale])
+        assert counts[name].agrees(count(streamed, [scale.column])), name
+        assert thinned[name] == rows_of(streamed, scale.column)[::10], name
+        assert len(counts[name].records) > (name != "whole"), name
+    assert len(streams) >= len(ways)
+
+
+def rows_of(table, column):
+    return table.sample([column], 10**9).column(0).to_pylist()
+
+
+def test_bins_are_counted_by_the_server_beside_other_columns_as_duckdb_counts_them(nasty, streams, monkeypatch):
+    cuts = [Cut("f", STEPS), Cut("big", (0, 18)), Cut("money", (18,)), Cut("small", ())]
+    columns = ["word", "f", "money", "big", "small"]
+    there = count(cut(open_table(nasty), cuts).select(columns), columns)
+    assert streams == []
+    streaming(monkeypatch)
+    assert there.agrees(count(cut(open_table(nasty), cuts).select(columns), columns))
+    assert streams
+
+
+def test_what_the_server_might_read_otherwise_is_streamed(nasty, streams, monkeypatch):
+    wide = cut(open_table(nasty), [Cut("free", (0.3, 18))])
+    counts = count(wide, ["free"])
+    assert dict(zip(counts.levels[0], counts.records.tolist(), strict=True)) == {
+        **{"< 0.3": 428, "[0.3, 18)": 858, ">= 18": 858, None: 856}
+    }
+    assert len(streams) == 2
+    listed = CategoryScale("word", "text", ("a",), True, True)
+    with monkeypatch.context() as patch:
+        patch.setattr(counting, "MAX_GROUPS", 5)
+        others = count(atoms_table(open_table(nasty), [listed]), ["word"])
+    assert len(others.records) == 3
+    assert ["word"] in streams
+    streams.clear()
+    latin = open_table(nasty)
+    latin.engine._utf8 = False
+    count(atoms_table(latin, [WAYS["beginnings"]]), ["word"])
+    assert streams
+    # A filtered table is not the one that the server holds.
+    assert open_table(nasty).every(7).row_count() == 429
+
+
+def test_rows_without_a_key_are_in_one_order_whatever_is_asked_for(postgres):
+    postgres.run(
+        "CREATE TABLE heap AS SELECT i * 7919 % 3000 AS n, repeat('x', 900) || i AS w FROM generate_series(1, 3000) i",
+        "CREATE INDEX ON heap (n)",
+    )
+    postgres.run("VACUUM ANALYZE heap", at_once=True)
+    whole = open_table(postgres.address("heap"))
+    expected = [row["n"] for row in rows(whole)]
+    assert expected == [i * 7919 % 3000 for i in range(1, 3001)]
+    assert rows_of(open_table(postgres.address("heap")), "n") == expected
+    assert open_table(postgres.address("heap")).sample(["n"], 300).column(0).to_pylist() == expected[::10]
 
 
 def test_all_that_is_read_is_of_one_moment_and_in_one_order(postgres, streams):
@@ -106,6 +243,25 @@ def test_a_table_is_named_in_its_address_or_chosen_among_those_that_may_be_read(
         open_table(people, engine="spark")
     with pytest.raises(SourceError, match="outside the folder"), fenced(os.curdir):
         open_table(people)
+
+
+def test_a_table_that_is_no_longer_used_leaves_no_connection_open(postgres, people):
+    postgres.run("CREATE VIEW clients AS SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend'")
+
+    def clients():
+        return open_table(postgres.address("clients")).row_count()
+
+    before = clients()
+    for _ in range(3):
+        table = open_table(people)
+        count(cut(table, [Cut("n", (5,))]), ["n", "race"])
+        assert len(rows(table)) == len(rows(table.pinned())) == 120
+        del table
+    # The server takes a moment to see that a client has gone.
+    end = time.monotonic() + 20
+    while clients() > before and time.monotonic() < end:
+        time.sleep(0.1)
+    assert clients() == before
 
 
 def test_an_odd_name_is_quoted_and_nothing_else_is_done(postgres):

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from sizes import many
-from tacit.errors import DataError, SourceError, UnknownValueError
-from tacit.tables import count, counting, open_table
+from tacit.errors import DataError, EngineError, SourceError, UnknownValueError
+from tacit.tables import count, counting, open_table, redraw
 from tacit.tables.engines.spark import numbering, streams
 from tacit.tables.numbering import numbered
 
@@ -49,6 +49,39 @@ def test_batches_are_taken_apart_as_the_groups_of_the_file_would_be(seed: int) -
     assert pa.Table.from_batches(cut)["i"].to_numpy().tolist() == list(range(data.num_rows))
     expected = vectors(chain(groups, repeat(streams.GROUP)), data.num_rows)
     assert vectors([each.num_rows for each in cut], data.num_rows) == expected
+
+
+@pytest.mark.spark
+def test_a_row_of_a_parquet_file_has_its_index_there_whatever_partition_it_is_read_in(
+    spark: Any, tmp_path: Path
+) -> None:
+    for at in range(2):
+        # The names are those by which Spark tells it.
+        data = {"_metadata": [f"{at} {i}" for i in range(1_000)], "row_index": list(range(1_000))[::-1]}
+        pq.write_table(pa.table(data), tmp_path / f"{at}.parquet", row_group_size=100)
+    usual = spark.conf.get("spark.sql.files.maxPartitionBytes")
+    spark.conf.set("spark.sql.files.maxPartitionBytes", "2k")
+    try:
+        table = open_table(tmp_path, engine="spark")
+        assert table.frame.to_native().rdd.getNumPartitions() > 4
+        assert table.engine.indexed(table.rows).to_native().columns[:2] == ["_metadata", "row_index"]
+        for rows in (2_000, 100):
+            assert table.sample(table.names, rows).equals(open_table(tmp_path).sample(table.names, rows))
+    finally:
+        spark.conf.set("spark.sql.files.maxPartitionBytes", usual)
+
+
+@pytest.mark.spark
+def test_a_row_that_is_drawn_where_none_was_counted_stops_the_job(spark: Any) -> None:
+    table = open_table(spark.range(0, 50, 1, 2).selectExpr("CAST(id % 3 AS STRING) AS v"))
+    symbols, _ = count(table, ["v"]).symbols(["v"])
+    drawn = redraw(table, symbols, channel=np.full((3, 3), 1 / 3), key=bytes(32))
+    assert len(drawn.sample(["v"], 50)) == 50
+    # Later the partitions are others.
+    table.engine._counts = [25, 20]  # type: ignore[attr-defined]
+    drawn = redraw(table, symbols, channel=np.full((3, 3), 1 / 3), key=bytes(32))
+    with pytest.raises(EngineError, match="moved between two passes"):
+        list(drawn.batches(["v"], 10))
 
 
 @pytest.mark.spark

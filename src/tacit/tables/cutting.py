@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError
 from tacit.tables.columns import ROW, Column
+from tacit.tables.engines.coarsening import Coarsening
 from tacit.tables.numbers import NumbersHere, as_number, numbers_here, refuse_non_numbers, refuse_other_types
 from tacit.tables.table import Table
 
@@ -57,6 +58,13 @@ class Cut:
         between = [f"[{low}, {high})" for low, high in pairwise(shown)]
         return (f"< {shown[0]}", *between, f">= {shown[-1]}")
 
+    def of_numbers(self, numbers: Sequence[float | None]) -> list[str | None]:
+        """The name of each number's bin; None for NaN and missing."""
+        wanted = np.array([np.nan if each is None else float(each) for each in numbers], np.float64)
+        at = np.searchsorted(np.array(self.edges, np.float64), wanted, side="right")
+        labels = self.labels
+        return [None if np.isnan(each) else labels[k] for each, k in zip(wanted.tolist(), at.tolist(), strict=True)]
+
 
 def _shown(edge: float) -> str:
     return str(int(edge)) if edge.is_integer() and abs(edge) < 2**53 else repr(edge)
@@ -87,6 +95,9 @@ def _sampled(table: Table, column: str) -> NDArray[np.float64]:
     here = numbers_here(table, column)
     if here is not None:
         return here.rows[:: -(-table.row_count() // SAMPLE_ROWS)]
+    if table[column].dtype.lstrip("U").startswith(("Int", "Float")):
+        values = table.sample([column], SAMPLE_ROWS).column(column)
+        return np.asarray(values.cast("double", safe=False).to_numpy(), np.float64)
     rows = table.picked([column], ["c0"]).with_columns(as_number("c0", table[column]).alias("c0"))
     numbers = table.changed(rows.select("c0", ROW), [Column("c0", "number", "Float64")], same=())
     return np.asarray(numbers.sample(["c0"], SAMPLE_ROWS).column("c0").drop_null().to_numpy(), np.float64)
@@ -111,14 +122,17 @@ def cut(table: Table, cuts: Sequence[Cut]) -> Table:
         return table
 
     def rows() -> Rows:
-        plainly, plain = table.plainly(table.names)
-        cut_rows = plainly.with_columns(
-            *(
-                _binned(as_number(plain[at], column), by_name[column.name]).alias(plain[at])
-                for at, column in enumerate(table.columns)
-                if column.name in by_name
-            )
+        before, plain = table.plainly(table.names)
+        numbers = {plain[at]: column for at, column in enumerate(table.columns) if column.name in by_name}
+        after = before.with_columns(
+            *(_binned(as_number(name, column), by_name[column.name]).alias(name) for name, column in numbers.items())
         )
+        ways = {
+            name: None if column.dtype == "String" else Coarsening(each.of_numbers, edges=each.edges)
+            for name, column in numbers.items()
+            for each in [by_name[column.name]]
+        }
+        cut_rows = table.engine.coarsened(before, after, ways)
         return table.engine.renamed(cut_rows, [*plain, ROW], [*table.names, ROW])
 
     columns = [

@@ -301,11 +301,21 @@ class Table:
         if step == 1:
             return self
         if step not in self._thinned:
-            kept = self._kept(step, self.names)
+            kept = self._spaced(step, self.names)
             with self.reading():
                 thin = self.engine.held(self.every(step).rows) if kept is None else self.engine.of_arrow(kept)
                 self._thinned[step] = self.with_rows(thin, self.columns)
         return self._thinned[step]
+
+    def _spaced(self, step: int, columns: Sequence[str]) -> pa.Table | None:
+        """Columns of every ``step``-th row, kept from before, or if the engine need not read all rows for them."""
+        kept = self._kept(step, columns)
+        if kept is None:
+            with self.reading():
+                kept = self.engine.spaced(self.rows, columns, step)
+            if kept is not None:
+                self._sampled.setdefault(step, {}).update(zip(columns, kept.columns, strict=True))
+        return kept
 
     def _kept(self, step: int, columns: Sequence[str]) -> pa.Table | None:
         """Columns of every ``step``-th row, if they were all kept."""
@@ -370,9 +380,10 @@ class Table:
         whole = self.brought(columns)
         if whole is not None:
             return whole if step == 1 else whole.take(pa.array(range(0, whole.num_rows, step)))
-        kept = self._kept(step, columns)
-        if kept is not None:
-            return kept
+        if step > 1 and step not in self._thinned:
+            kept = self._spaced(step, columns)
+            if kept is not None:
+                return kept
         if step in self._thinned:
             return self._thinned[step].sample(columns, rows)
         plain, names = self.plainly(columns)

@@ -37,7 +37,7 @@ def relation(frame: pd.DataFrame) -> duckdb.DuckDBPyRelation:
 
 
 def spark(frame: pd.DataFrame):
-    from tacit.tables.engines.spark import session
+    from tacit.tables.engines.spark.sessions import session
 
     return session().createDataFrame(frame)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.codes.scales.calendar import start_of
 from tacit.codes.scales.kinds.beginnings import BeginningScale
 from tacit.codes.scales.kinds.categories import CategoryScale
 from tacit.codes.scales.kinds.dates import DateScale
@@ -15,10 +16,11 @@ from tacit.codes.scales.kinds.numbers import NumberScale
 from tacit.codes.scales.kinds.prefixes import PrefixScale
 from tacit.codes.scales.kinds.stretches import StretchScale
 from tacit.codes.scales.kinds.whole import WholeScale
-from tacit.codes.scales.moments import BLANK, DatedColumn, with_numbers
+from tacit.codes.scales.moments import BLANK, TYPED, DatedColumn, with_numbers
 from tacit.codes.scales.scale import UNKNOWN, Scale
 from tacit.errors import ArgumentError
 from tacit.tables.columns import ROW, Column
+from tacit.tables.engines.coarsening import Coarsening, Stretch
 from tacit.tables.engines.protocol import halved
 from tacit.tables.numbers import MISSING, as_number
 from tacit.tables.table import Table
@@ -45,11 +47,29 @@ def atoms_table(table: Table, scales: Sequence[Scale]) -> Table:
         for name, column in zip(names, table.columns, strict=True)
         if column.name in by_name
     }
+    ways = {name: _way(column, scale) for name, (column, scale) in placed.items()}
     with table.reading():
-        rows = _encoded(table, rows, placed)
+        rows = table.engine.coarsened(rows, _encoded(table, rows, placed), ways)
     columns = [Column(each.name, "number", "Int64") if each.name in by_name else each for each in table.columns]
     placed_rows = table.engine.renamed(rows, [*names, ROW], [*table.names, ROW])
     return table.changed(placed_rows, columns, same=set(table.names) - set(by_name))
+
+
+def _way(column: Column, scale: Scale) -> Coarsening | None:
+    """How a server counts by the atoms of a scale; None where only the engine's own reading of a text tells them."""
+    is_text = column.dtype == "String"
+    if isinstance(scale, WholeScale):
+        return Coarsening(scale.atoms_of, length=0)
+    if isinstance(scale, NumberScale):
+        return None if is_text else Coarsening(scale.atoms_of, edges=scale.edges)
+    if isinstance(scale, DateScale):
+        ends = start_of(scale.unit, scale.first), start_of(scale.unit, scale.last)
+        return Coarsening(scale.atoms_of, stretch=Stretch(scale.unit, *ends)) if scale.layout in TYPED else None
+    if isinstance(scale, BeginningScale):
+        return Coarsening(scale.atoms_of, starts=scale.starts) if is_text else None
+    if isinstance(scale, PrefixScale):
+        return Coarsening(scale.atoms_of, length=scale.length) if is_text else None
+    return Coarsening(scale.atoms_of) if isinstance(scale, ListedScale) else None
 
 
 def _encoded(table: Table, rows: Any, placed: Mapping[str, tuple[Column, Scale]]) -> Any:

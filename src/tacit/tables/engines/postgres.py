@@ -1,18 +1,20 @@
-"""Tables of PostgreSQL by ADBC: the server counts; rows come as Arrow streams, and DuckDB works on them.
+"""Tables of PostgreSQL by ADBC: the server counts and samples; rows come as Arrow streams, and DuckDB works on them.
 
 Everything is read from one snapshot of a table, whatever others write meanwhile.
 """
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 from urllib.parse import unquote, urlsplit
-from weakref import finalize
+from weakref import finalize, ref
 
 from tacit.errors import EngineError, SourceError
 from tacit.loading import without_credentials
@@ -24,6 +26,7 @@ from tacit.tables.engines.duckdb.sql import identifier, text
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from tacit.tables.engines.coarsening import Coarsening
     from tacit.tables.engines.protocol import Rows
 
 _KINDS = "'r', 'p', 'v', 'm', 'f'"
@@ -44,6 +47,7 @@ WHERE i.indrelid = {oid} AND i.indisprimary ORDER BY k.place"""
 _AS_THEY_ARE = frozenset(
     ("int2", "int4", "int8", "float4", "float8", "bool", "date", "time", "timestamp", "timestamptz", "bytea")
 )
+_DATES = frozenset(("date", "timestamp", "timestamptz"))
 _TEXTS = frozenset(("text", "varchar", "bpchar", "name", "char", "citext"))
 
 
@@ -72,8 +76,13 @@ class _Column:
 
     @property
     def asked(self) -> str:
-        """SQL that reads it: text is compared byte by byte, whatever its collation; NaN of a numeric is missing."""
+        """SQL that reads it: text is compared byte by byte, whatever its collation.
+
+        NaN of a numeric is missing, and so is an infinite date, which Arrow has no room for.
+        """
         column = identifier(self.name)
+        if self.type in _DATES:
+            return f"CASE WHEN isfinite({column}) THEN {column} END"
         if self.type in _AS_THEY_ARE or self.category == "A":
             return column
         if self.type == "numeric":
@@ -94,8 +103,90 @@ class _Column:
         return given if self.type in _AS_THEY_ARE or self.category == "A" else pa.string()
 
 
+# Whole numbers of so many digits are exact as floats, and so are their quotients by powers of ten.
+_EXACT_DIGITS = 15
+_NUMBERS = frozenset(("int2", "int4", "int8", "float4", "float8"))
+
+
+@dataclass(frozen=True)
+class _Key:
+    """What the server sends of a column, and what stands here in its place.
+
+    Attributes
+    ----------
+    column : _Column
+    sql : str
+        What the server computes; the column as it is, or a number or text that tells enough of it.
+    stands : tuple, optional
+        For a number, a value that it tells enough of.
+    told : tuple of callables
+        What the values become, one step after the other.
+    """
+
+    column: _Column
+    sql: str
+    stands: tuple[Any, ...] | None = None
+    told: tuple[Callable[[Sequence[Any]], Iterable[Any]], ...] = ()
+
+    def coarser(self, way: Coarsening, utf8: bool) -> _Key | None:
+        """The key of the column once it is replaced; None where the server could take a value for another one.
+
+        Texts are compared as in DuckDB if the server keeps them in UTF-8. A number of more digits than a float holds is
+        rounded differently here and there.
+        """
+        here, sql, steps = self.column, self.column.asked, (*self.told, way.told)
+        if self.told or way.by_value:
+            # Python has no dates outside the years 1 to 9999, which DuckDB compares all the same.
+            return replace(self, told=steps) if self.told or here.type not in _DATES else None
+        if way.edges is not None:
+            if not (here.type in _NUMBERS or (here.decimal is not None and here.decimal[0] <= _EXACT_DIGITS)):
+                return None
+            edges = text("{" + ",".join(map(repr, way.edges)) + "}")
+            number = f"nullif({identifier(here.name)}::float8, 'NaN')"
+            return _Key(here, f"width_bucket({number}, {edges}::float8[])", (-math.inf, *way.edges), steps)
+        if way.stretch is not None:
+            if here.type not in _DATES:
+                return None
+            moment = f"({sql})" + (" AT TIME ZONE 'UTC'" if here.type == "timestamptz" else "::timestamp")
+            first, last = (f"timestamp {text(each.isoformat(' '))}" for each in (way.stretch.first, way.stretch.last))
+            unit = f"date_trunc({text(way.stretch.unit)}, least(greatest({moment}, {first}), {last}))"
+            # The least of several values leaves out those that are missing.
+            return _Key(here, f"CASE WHEN {moment} IS NOT NULL THEN {unit} END", None, steps)
+        if way.length == 0:
+            return _Key(here, f"CASE WHEN {sql} IS NOT NULL THEN 0 END", ("",), steps)
+        if here.type not in _TEXTS or not utf8:
+            return None
+        if way.length is not None:
+            return _Key(here, f"left({sql}, {way.length})", None, steps)
+        starts = f"ARRAY[{', '.join(map(text, way.starts or ()))}]::text[]"
+        return _Key(here, f"width_bucket({sql}, {starts})", ("", *(way.starts or ())), steps)
+
+    def read(self, sent: pa.ChunkedArray) -> pa.ChunkedArray:
+        """What stands here in place of what the server sent."""
+        import pyarrow as pa
+
+        sent = _plain(sent)
+        if self.sql == self.column.asked:
+            sent = sent.cast(self.column.here(sent.type))
+        if not self.told:
+            return sent
+        numbered = sent.combine_chunks().dictionary_encode()
+        values = [*numbered.dictionary.to_pylist(), None]
+        if self.stands is not None:
+            values = [None if each is None else self.stands[each] for each in values]
+        for step in self.told:
+            values = list(step(values))
+        named = pa.array(values)
+        if pa.types.is_null(named.type):
+            named = named.cast(pa.string())
+        return pa.chunked_array([named.take(numbered.indices.fill_null(len(values) - 1))])
+
+
 class PostgresEngine(DuckDBEngine):
-    """A table on a server: its rows are streamed to DuckDB each time, or copied once where their order matters."""
+    """A table on a server: its rows are streamed to DuckDB each time, or copied once where their order matters.
+
+    Rows whose columns are those of the table, or were replaced in a way that the server can follow, are counted there.
+    """
 
     brings_few = False
 
@@ -113,9 +204,12 @@ class PostgresEngine(DuckDBEngine):
         self._uri = f"postgresql://{parts.netloc}/{database}" + (f"?{parts.query}" if parts.query else "")
         self._secret = unquote(parts.password) if parts.password else None
         self.shown = without_credentials(f"postgresql://{parts.netloc}/{database}")
-        self._base: Rows | None = None
         self._copy: Path | None = None
         self._main: Any = None
+        # What the server is asked for in place of the columns of rows, by their id. Rows hold their engine: if it
+        # held them too, both would stay, and the connection with them.
+        self._keys: dict[int, tuple[ref[Rows], dict[str, _Key]]] = {}
+        self._base: ref[Rows] | None = None
         # What a reader would want to know about the table that was opened.
         self.notes: list[str] = []
 
@@ -125,6 +219,9 @@ class PostgresEngine(DuckDBEngine):
             self._main = self._connected()
             finalize(self, self._main.close)
             self._ask("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            self._ask("SET LOCAL standard_conforming_strings = on")
+            encoding = self._ask("SELECT getdatabaseencoding()::text AS name").column("name")[0].as_py()
+            self._utf8 = encoding == "UTF8"
             tables = self._ask(_TABLES).to_pylist()
         self._tables = {t["name"] if t["schema"] == "public" else f"{t['schema']}.{t['name']}": t for t in tables}
         return list(self._tables)
@@ -139,55 +236,98 @@ class PostgresEngine(DuckDBEngine):
             self._order = f"ORDER BY {', '.join(key)}" if key else ""
             self.notes = [] if key else [_NO_KEY]
             self._snapshot = self._exported(found["kind"])
-        self._base = self.of_arrow(self._streamed()) if self._snapshot else self._spooled()
-        return self._base, [each.kind for each in self._columns]
+        rows = self.of_arrow(self._streamed()) if self._snapshot else self._spooled()
+        self._base = ref(rows)
+        if self._snapshot:
+            self._remember(rows, {each.name: _Key(each, each.asked) for each in self._columns})
+        return rows, [each.kind for each in self._columns]
 
     def pinned(self, rows: Rows) -> Rows:
         """The rows in a private copy, in the order of the primary key, or as stored."""
-        return self._spooled() if rows is self._base and self._snapshot else rows
+        unchanged = self._base is not None and self._base() is rows
+        return self._spooled() if unchanged and self._snapshot else rows
+
+    def renamed(self, rows: Rows, columns: Sequence[str], names: Sequence[str]) -> Rows:
+        result, keys = super().renamed(rows, columns, names), self._keys_of(rows)
+        if keys is not None:
+            self._remember(result, {new: keys[old] for old, new in zip(columns, names, strict=True) if old in keys})
+        return result
+
+    def coarsened(self, before: Rows, after: Rows, ways: Mapping[str, Coarsening | None]) -> Rows:
+        """The rows ``after``, which the server counts by the columns that it reads as DuckDB does."""
+        keys = self._keys_of(before)
+        if keys is not None:
+            coarser = {
+                name: key if name not in ways else None if (way := ways[name]) is None else key.coarser(way, self._utf8)
+                for name, key in keys.items()
+            }
+            self._remember(after, {name: key for name, key in coarser.items() if key is not None})
+        return after
 
     def counted(self, rows: Rows, columns: Sequence[str], names: Sequence[str], most: int) -> pa.Table | None:
-        """How many rows have each combination of values, counted by the server; None for rows that it does not hold."""
-        if rows is not self._base or not self._snapshot:
+        """How many rows have each combination of values, counted by the server; None for rows that it does not hold.
+
+        If columns were replaced, different groups may have the same values.
+        """
+        keys = self._keys_for(rows, columns)
+        if keys is None:
             return None
-        asked = {each.name: each for each in self._columns}
-        shown = "".join(f"{asked[old].asked} AS {new}, " for old, new in zip(columns, names, strict=True))
+        shown = "".join(f"{key.sql} AS {name}, " for key, name in zip(keys, names, strict=True))
         groups = f"GROUP BY {', '.join(str(at + 1) for at in range(len(names)))}" if names else ""
-        query = f"SELECT {shown}count(*) AS n FROM {self._place} {groups} LIMIT {most}"
         with self._refusals():
-            found = self._ask(query)
-        return _typed(found, [asked[old] for old in columns])
+            sent = self._ask(f"SELECT {shown}count(*) AS n FROM {self._place} {groups} LIMIT {most}")
+        if sent.num_rows == most and any(key.told for key in keys):
+            # Fewer combinations may be left once groups of the same values are added up.
+            return None
+        return _read(sent, keys)
+
+    def spaced(self, rows: Rows, columns: Sequence[str], step: int) -> pa.Table | None:
+        """Every ``step``-th row by the server's own count of them, in the order in which rows are streamed."""
+        keys = self._keys_for(rows, columns)
+        if keys is None or not keys or self._copy is not None:
+            return None
+        shown = ", ".join(f"{key.sql} AS c{at}" for at, key in enumerate(keys))
+        names = ", ".join(f"c{at}" for at in range(len(keys)))
+        placed = f"SELECT {shown}, row_number() OVER ({self._order}) - 1 AS place FROM {self._place}"
+        with self._refusals():
+            cursor = self._in_order(f"SELECT {names} FROM ({placed}) s WHERE place % {step} = 0 ORDER BY place")
+            with closing(cursor.connection), cursor:
+                sent = cursor.fetch_arrow_table()
+        return _read(sent, keys).rename_columns(list(columns))
+
+    def _keys_for(self, rows: Rows, columns: Sequence[str]) -> list[_Key] | None:
+        """What the server is asked for in place of columns; None if it cannot be, or does not hold the rows."""
+        keys = self._keys_of(rows)
+        return [keys[name] for name in columns] if keys is not None and keys.keys() >= set(columns) else None
+
+    def _keys_of(self, rows: Rows) -> dict[str, _Key] | None:
+        return self._keys[id(rows)][1] if id(rows) in self._keys else None
+
+    def _remember(self, rows: Rows, keys: dict[str, _Key]) -> None:
+        at, registry = id(rows), self._keys
+        registry[at] = ref(rows, lambda _: registry.pop(at, None)), keys
 
     def _streamed(self) -> Any:
         """The table as a dataset from which DuckDB requests the columns it needs, each time it needs them."""
+        with self._refusals():
+            stream = _dataset()(_typed(self._ask(self._selecting(self._columns, "LIMIT 0")), self._columns))
+        stream.scanned = self._scanner
+        return stream
+
+    def _scanner(self, columns: Sequence[str] | None = None, filter: Any = None, **_: Any) -> Any:
         import pyarrow.dataset as ds
 
-        engine = self
-
-        class Stream(ds.InMemoryDataset):  # type: ignore[misc]
-            def scanner(self, columns: Sequence[str] | None = None, filter: Any = None, **_: Any) -> Any:
-                if engine._copy is not None:
-                    return ds.dataset(engine._copy).scanner(columns=columns, filter=filter)
-                reader = engine._reader([each for each in engine._columns if columns is None or each.name in columns])
-                return ds.Scanner.from_batches(reader, columns=columns, filter=filter)
-
-        with self._refusals():
-            return Stream(_typed(self._ask(self._selecting(self._columns, "LIMIT 0")), self._columns))
+        if self._copy is not None:
+            return ds.dataset(self._copy).scanner(columns=columns, filter=filter)
+        reader = self._reader([each for each in self._columns if columns is None or each.name in columns])
+        return ds.Scanner.from_batches(reader, columns=columns, filter=filter)
 
     def _reader(self, columns: Sequence[_Column]) -> pa.RecordBatchReader:
         """Some columns of all rows, in order, on a connection of their own that sees what the first one saw."""
         import pyarrow as pa
 
         with self._refusals():
-            connection = self._connected()
-            cursor = connection.cursor()
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            if self._snapshot:
-                cursor.execute(f"SET TRANSACTION SNAPSHOT {text(self._snapshot)}")
-            # Rows without a key come in the order in which they are stored, each time.
-            cursor.execute("SET LOCAL synchronize_seqscans = off")
-            cursor.execute("SET LOCAL max_parallel_workers_per_gather = 0")
-            cursor.execute(self._selecting(columns, self._order))
+            cursor = self._in_order(self._selecting(columns, self._order))
             batches = cursor.fetch_record_batch()
 
         def rows() -> Iterator[pa.RecordBatch]:
@@ -197,9 +337,26 @@ class PostgresEngine(DuckDBEngine):
                         yield from _typed(pa.Table.from_batches([batch]), columns).to_batches()
             finally:
                 cursor.close()
-                connection.close()
+                cursor.connection.close()
 
         return pa.RecordBatchReader.from_batches(_typed(batches.schema.empty_table(), columns).schema, rows())
+
+    def _in_order(self, query: str) -> Any:
+        """A cursor with the answer to a query, on a connection of its own that sees what the first one saw."""
+        connection = self._connected()
+        cursor = connection.cursor()
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        if self._snapshot:
+            cursor.execute(f"SET TRANSACTION SNAPSHOT {text(self._snapshot)}")
+        # Rows without a key come in the order in which they are stored, whatever columns are asked for.
+        settings = ["synchronize_seqscans = off", "max_parallel_workers_per_gather = 0"]
+        settings += ["standard_conforming_strings = on"]
+        if not self._order:
+            settings += [f"enable_{how} = off" for how in ("indexscan", "indexonlyscan", "bitmapscan")]
+        for each in settings:
+            cursor.execute(f"SET LOCAL {each}")
+        cursor.execute(query)
+        return cursor
 
     def _spooled(self) -> Rows:
         """All rows, in order, in a private copy."""
@@ -264,14 +421,35 @@ class PostgresEngine(DuckDBEngine):
         raise SourceError(f"PostgreSQL at {self.shown} refused: {line}; {hint}") from None
 
 
+@cache
+def _dataset() -> Any:
+    """A kind of dataset whose rows come from elsewhere; made once, because a class of its own would keep its engine."""
+    import pyarrow.dataset as ds
+
+    class Stream(ds.InMemoryDataset):  # type: ignore[misc]
+        def scanner(self, *words: Any, **more: Any) -> Any:
+            return self.scanned(*words, **more)
+
+    return Stream
+
+
 def _typed(data: pa.Table, columns: Sequence[_Column]) -> pa.Table:
-    """What came over, with the types that columns have here; further columns, such as counts, are unchanged."""
+    """What came over, with the types that columns have here."""
+    return _read(data, [_Key(each, each.asked) for each in columns])
+
+
+def _read(sent: pa.Table, keys: Sequence[_Key]) -> pa.Table:
+    """What came over as it stands here; further columns, such as counts, are unchanged."""
     import pyarrow as pa
 
-    arrays = []
-    for at, _name in enumerate(data.column_names):
-        column = data.column(at)
-        if isinstance(column.type, pa.BaseExtensionType):
-            column = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
-        arrays.append(column.cast(columns[at].here(column.type)) if at < len(columns) else column)
-    return pa.Table.from_arrays(arrays, names=data.column_names)
+    read = [keys[at].read(column) if at < len(keys) else column for at, column in enumerate(sent.columns)]
+    return pa.Table.from_arrays(read, names=sent.column_names)
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column in a type of Arrow's own, which the driver may have wrapped in one of its."""
+    import pyarrow as pa
+
+    if isinstance(column.type, pa.BaseExtensionType):
+        return pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
+    return column

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from tacit.tables.channels import DrawTables
+    from tacit.tables.engines.coarsening import Coarsening
     from tacit.tables.symbols import Symbols
 
     Rows = nw.LazyFrame[Any]
@@ -137,6 +138,17 @@ class Engine(ABC):
         At most ``most`` combinations; without columns, the number of rows. None where the engine has no way of its own
         to count.
         """
+        return None
+
+    def coarsened(self, before: Rows, after: Rows, ways: Mapping[str, Coarsening | None]) -> Rows:
+        """``after``: the rows ``before`` in which columns were replaced, each as its way says; None says nothing.
+
+        All other columns and the positions are unchanged. An engine whose rows are elsewhere may count them there.
+        """
+        return after
+
+    def spaced(self, rows: Rows, columns: Sequence[str], step: int) -> pa.Table | None:
+        """Some columns of the rows whose index is a multiple of ``step``, in order; None if all rows must be read."""
         return None
 
     def looked_through(

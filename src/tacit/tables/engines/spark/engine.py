@@ -75,6 +75,8 @@ class SparkEngine(Engine):
         self._frame: DataFrame | None = None
         self._opened: DataFrame | None = None
         self._counts: list[int] | None = None
+        # Whether positions are 0, 1, 2, ... already.
+        self._numbered = False
         # The number of rows of each row group of the files, where they have any.
         self._groups: tuple[int, ...] = ()
 
@@ -83,7 +85,7 @@ class SparkEngine(Engine):
         from pyspark.sql import functions as F
 
         keep_partitions(frame.sparkSession)
-        self._frame = frame
+        self._frame, self._numbered = frame, False
         self._opened = frame.withColumn(ROW, F.monotonically_increasing_id())
         return _lazy(self._opened)
 
@@ -130,12 +132,25 @@ class SparkEngine(Engine):
         return self.of_frame(_together([cells(path) for path in paths], partitions))
 
     def of_parquet(self, paths: Sequence[Path], names: Sequence[str], partitions: Partitions) -> Rows:
-        """Parquet files, whose row groups are remembered: a release is written in the same ones."""
+        """Parquet files, whose row groups are remembered: a release is written in the same ones.
+
+        A row's position is its index in its file, whatever partition it is read in.
+        """
         import pyarrow.parquet as pq
+        from pyspark.sql import functions as F
 
         papers = [pq.read_metadata(path) for path in paths]
         self._groups = tuple(paper.row_group(at).num_rows for paper in papers for at in range(paper.num_row_groups))
-        return self.of_frame(_together([session().read.parquet(_address(path)) for path in paths], partitions))
+        keep_partitions(session())
+        frames, before = [], 0
+        for path, paper in zip(paths, papers, strict=True):
+            frame = session().read.parquet(_address(path))
+            place = frame.metadataColumn("_metadata").getField("row_index")
+            frames.append(frame.select("*", (place + F.lit(before)).alias(ROW)))
+            before += paper.num_rows
+        self._numbered = True
+        together = _together(frames, partitions)
+        return _lazy(together.select(*(column(name) for name in together.columns if name != ROW), column(ROW)))
 
     def of_address(self, address: str) -> tuple[Rows, tuple[str, ...]]:
         """Parquet at any address that the session has a reader for, in Spark's own order of the files."""
@@ -168,15 +183,20 @@ class SparkEngine(Engine):
         ----------
         No two rows get the same index: if the partitions are not those that were counted, the job fails.
         """
+        return _lazy(rows.to_native().withColumn(ROW, self._index()))
+
+    def _index(self) -> Column:
+        """The index of a row, from its position; the job fails if its partition is not the one that was counted."""
         from pyspark.sql import functions as F
 
+        if self._numbered:
+            return column(ROW)
         counts = self._partition_counts()
         partition = F.shiftright(column(ROW), _PLACE_BITS).cast("int")
         place = column(ROW).bitwiseAND(F.lit((1 << _PLACE_BITS) - 1))
         inside = place < F.coalesce(F.get(_whole_numbers(counts), partition), F.lit(0))
         index = F.get(_whole_numbers([0, *accumulate(counts)]), partition) + place
-        checked = F.when(inside, index).otherwise(F.raise_error(F.lit(MOVED)).cast("bigint"))
-        return _lazy(rows.to_native().withColumn(ROW, checked))
+        return F.when(inside, index).otherwise(F.raise_error(F.lit(MOVED)).cast("bigint"))
 
     def where(self, rows: Rows, wanted: Any) -> Rows:
         import narwhals as nw
@@ -301,12 +321,12 @@ class SparkEngine(Engine):
         """The frame joined with the bucket of each row that is drawn, and each column's drawn value as text."""
         from pyspark.sql import functions as F
 
-        index = self.indexed(_lazy(frame.select("*", column(ROW).alias("__tacit_at__"))))
-        digits = F.substring(F.sha2(F.concat(F.lit(key), column(ROW).cast("string")), 256), 1, HEX_DIGITS)
+        # Only rows that are drawn need an index.
+        digits = F.substring(F.sha2(F.concat(F.lit(key), self._index().cast("string")), 256), 1, HEX_DIGITS)
         drawn, shift = F.col(_PLACE) != KEPT, F.col(_PLACE).bitwiseAND(F.lit((1 << SHIFT_BITS) - 1)).cast("int")
         # A table with a single bucket has a single output, which needs no random bits.
         bits = F.when(drawn & (shift < BITS), F.conv(digits, 16, 10)).when(drawn, F.lit("0")).cast("bigint")
-        hashed = index.to_native().withColumn("__tacit_bits__", bits)
+        hashed = frame.withColumn("__tacit_bits__", bits)
         cell = F.call_function("shiftright", F.col("__tacit_bits__"), shift)
         hashed = hashed.withColumn("__tacit_bucket__", F.when(drawn, F.shiftright(F.col(_PLACE), SHIFT_BITS) + cell))
         small = F.broadcast(session().createDataFrame(draws.written(symbols)))
@@ -317,8 +337,7 @@ class SparkEngine(Engine):
             name: F.when(own, F.col(own_name(at))).otherwise(F.col(other_name(at)))
             for at, name in enumerate(symbols.columns)
         }
-        # The hidden position is passed on unchanged: a later step may ask for the index again.
-        return joined.withColumn(ROW, F.col("__tacit_at__")), outputs
+        return joined, outputs
 
     @contextmanager
     def spooled(self, rows: Rows, names: Sequence[str]) -> Iterator[duckdb.DuckDBPyRelation]:
