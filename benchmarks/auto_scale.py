@@ -71,10 +71,8 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
     parser.add_argument("--no-intervals", action="store_true", help="only without")
     words = parser.parse_args()
-    print(
-        "| records | secrets | seed | intervals | boosting CPU-s | auto | ratio | its log-loss | auto | true | GB | blend |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
+    titles = "records, secrets, seed, intervals, boosting CPU-s, auto, ratio, its log-loss, auto, true, GB, blend"
+    print(f"| {titles.replace(', ', ' | ')} |\n{'|---' * 12}|")
     for n in words.sizes:
         for secrets in words.secrets:
             for seed in words.seeds:

@@ -4,10 +4,11 @@
     python benchmarks/coverage.py --set second --sizes 1000 5000
     python benchmarks/coverage.py --table                the tables of what was measured so far, also into README.md
 
-Every measurement is one line of benchmarks/coverage.jsonl and carries the name of the rule that was measured (``--rule``).
-Coverage is the share of pairs of a fresh record and a secret whose true log-lift is in the interval; "riskiest" that among
-the tenth of the records with the highest true risk; "at once" that of records with all secrets in the simultaneous
-intervals; "open" the share of pairs whose lower end is minus infinity; widths are medians, infinite ones counted.
+Every measurement is one line of benchmarks/coverage.jsonl and carries the name of the rule measured (``--rule``).
+Coverage is the share of pairs of a fresh record and a secret whose true log-lift is in the interval; "riskiest tenth"
+that among the tenth of the records with the highest true risk; "at once" that of records with all secrets in the
+simultaneous intervals; "open" the share of pairs whose lower end is minus infinity; widths are medians, infinite ones
+counted.
 """
 
 from __future__ import annotations

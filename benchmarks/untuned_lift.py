@@ -1,8 +1,8 @@
-"""Populations whose log-lift is known and on which no estimator was tuned: two of every kind that estimators stumble over.
+"""Populations whose log-lift is known and on which nothing was tuned: two of every kind that estimators stumble over.
 
-``FIRST`` shows where the rule of the intervals fails, and may guide a change of it; ``SECOND`` is looked at once the rule
-stands. Both were written, and committed, before either was run. They share no generator with ``known_lift.py``: other
-dependences, other densities, other numbers of secrets, other shapes of what never occurs.
+``FIRST`` shows where the rule of the intervals fails, and may guide a change of it; ``SECOND`` is run when the rule
+stands. Both were committed before either was run. They share no generator with ``known_lift.py``: other dependences,
+other densities, other numbers of secrets, other shapes of what never occurs.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def _category(s: np.ndarray, shares: Matrix, rng: Rng, name: str) -> Column:
 
 
 def _noise(n: int, rng: Rng, numbers: int, categories: int) -> dict[str, np.ndarray]:
-    made = {f"noise {j}": rng.normal(size=n) for j in range(numbers)}
-    return made | {f"spare {j}": _levels(rng.integers(4, size=n), "v") for j in range(categories)}
+    columns = {f"noise {j}": rng.normal(size=n) for j in range(numbers)}
+    return columns | {f"spare {j}": _levels(rng.integers(4, size=n), "v") for j in range(categories)}
 
 
 # Ordinary tables.
