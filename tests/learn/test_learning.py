@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
-from sizes import many
+from sizes import few, many
 from tacit import ArgumentError, AutoLogLift, ClassifierLogLift, CountLogLift, DataError, SourceError
 from tacit.learn import (
     arrays,
@@ -41,6 +41,7 @@ from tacit.learn import (
 from tacit.learn.boosted import deep, quick as trees
 from tacit.learn.boosted.deep import train_boosting
 from tacit.learn.boosted.quick import train_trees
+from tacit.learn.crossfitting.absence import Absences
 from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
 from tacit.learn.crossfitting.doubt import Doubt, Tail, redrawn, stretch
 from tacit.learn.crossfitting.folds import learn_and_check
@@ -440,9 +441,35 @@ class TestDoubt:
         # The second secret has the upper half of the records, so the first is never met below.
         doubt = Doubt.of(np.full(2, 0.5), np.full(2, 0.01), np.ones(3), apart, (np.arange(1_000) < 500).astype(int))
         words = {"confidence": 0.95, "simultaneous": False}
-        low, high = doubt.interval(np.array([[-2.0, 0.6], [0.4, -0.4]]), np.full((2, 2), 0.01), **words)
+        nowhere = np.zeros((2, 2), dtype=bool)
+        low, high = doubt.interval(np.array([[-2.0, 0.6], [0.4, -0.4]]), np.full((2, 2), 0.01), nowhere, **words)
         assert np.isneginf(low).tolist() == [[True, False], [False, True]]
-        assert high[0, 1] == pytest.approx(np.log(2))
+        # The prior is one that 500 of 1,000 records allow.
+        assert high[0, 1] == pytest.approx(-np.log(lower_limit(500, 1_000, beta=0.025)))
+
+    def test_if_a_secret_is_absent_the_others_are_what_is_left(self):
+        prior, middle = np.array([0.5, 0.3, 0.2]), np.log([[0.4, 0.8, 2.8]])
+        apart = 2 * np.random.default_rng(0).normal(size=(500, 3))
+        doubt = Doubt.of(prior, np.full(3, 0.01), np.ones(4), apart, np.arange(500) % 3)
+        words = {"confidence": 0.95, "simultaneous": False}
+        (low, high), (lower, higher) = (
+            doubt.interval(middle, np.full((1, 3), 0.01), np.array([absent]), **words)
+            for absent in ([False, False, False], [True, False, False])
+        )
+        assert np.isneginf(lower).tolist() == [[True, False, False]]
+        assert (lower[:, 1:] == low[:, 1:]).all()
+        # A fifth of the posterior goes to the others if the first secret never occurs.
+        assert (higher - high)[0, 1:] == pytest.approx(-np.log(0.8))
+        assert higher[0, 0] == high[0, 0]
+
+    def test_a_secret_met_fewer_than_ten_times_has_no_lower_end(self):
+        for met in (9, 10):
+            prior = np.array([2_000 - met, met]) / 2_000
+            apart = np.random.default_rng(0).normal(size=(2_000, 2))
+            doubt = Doubt.of(prior, np.full(2, 0.01), np.ones(3), apart, (np.arange(2_000) < met).astype(int))
+            words = {"confidence": 0.95, "simultaneous": False}
+            low, _ = doubt.interval(np.full((1, 2), 3.5), np.full((1, 2), 0.01), np.zeros((1, 2), dtype=bool), **words)
+            assert np.isneginf(low).tolist() == [[False, met < 10]]
 
     def test_few_records_at_the_end_of_the_scale_are_counted(self):
         scores = np.arange(100.0)[:, None]
@@ -459,6 +486,84 @@ class TestDoubt:
         assert ((higher - lower > high - low) | np.isneginf(low)).all()
         assert np.isfinite(low).mean() > 0.8
         assert ((lower <= d.log_lift) & (d.log_lift <= higher)).all(axis=1).mean() > 0.9
+
+
+class TestAbsences:
+    """Where a secret should have been met, and was not."""
+
+    @staticmethod
+    def by_hand(ordinal, categorical, hit, record):
+        """Single columns and pairs of levels, slowly: is the record's cell in an empty stretch that is too long?"""
+        width, everywhere = ordinal.shape[1], hit.mean()
+        sizes = [
+            int(column.max()) + 3 if coded else len(np.unique(column)) + 2
+            for column, coded in zip(ordinal.T, categorical, strict=True)
+        ]
+        levels = [(a, b) for a in range(width) for b in range(width) if a != b and categorical[a] and categorical[b]]
+        regions = sum(sizes) + sum(sizes[a] * sizes[b] for a, b in levels)
+        enough = np.log(regions / 0.025)
+        for c in range(width):
+            here = ordinal[:, c] == record[c]
+            if not categorical[c]:
+                met = np.append(ordinal[hit, c], [-np.inf, np.inf])
+                if record[c] in met:
+                    continue
+                here = (ordinal[:, c] > met[met < record[c]].max()) & (ordinal[:, c] < met[met > record[c]].min())
+            if not hit[here].any() and here.sum() * everywhere >= enough:
+                return True
+        for a, b in levels:
+            here = (ordinal[:, a] == record[a]) & (ordinal[:, b] == record[b])
+            if not hit[here].any() and here.sum() * everywhere >= enough:
+                return True
+        return False
+
+    @pytest.mark.parametrize("seed", few(range(12), 3))
+    def test_it_is_what_counting_by_hand_says(self, seed):
+        rng = np.random.default_rng(seed)
+        rows = 600
+        ordinal = np.column_stack([rng.integers(1, most, size=rows) for most in (20, 4, 5)]).astype(np.float64)
+        categorical = np.array([False, True, True])
+        chance = np.where((ordinal[:, 0] > 13) | (ordinal[:, 1] + ordinal[:, 2] == 3 + seed % 3), 0.0, 0.5)
+        secret = (rng.random(rows) < chance).astype(int)
+        # Without a claim nothing is expected in other regions of two columns.
+        absent = Absences.of(ordinal, categorical, np.zeros((rows, 2)), secret)(ordinal)
+        for s in range(2):
+            hit = secret == s
+            told = [self.by_hand(ordinal, categorical, hit, record) for record in ordinal]
+            assert absent[:, s].tolist() == told
+        assert absent[:, 1].any()
+
+    def test_claims_in_a_corner_of_two_columns_are_refuted(self):
+        rng = np.random.default_rng(0)
+        square = rng.uniform(size=(4_000, 2))
+        outside = (square > 0.5).all(axis=1)
+        secret = (rng.random(4_000) < np.where(outside, 0.0, 0.5)).astype(int)
+        wrong, right = (np.column_stack([1 - p, p]) for p in (np.full(4_000, 0.375), np.where(outside, 0.0, 0.5)))
+        numbers = np.zeros(2, dtype=bool)
+        absent = Absences.of(square, numbers, wrong, secret)(square)
+        assert absent[outside, 1].mean() > 0.8
+        assert absent[~outside, 1].mean() < 0.01
+        assert not Absences.of(square, numbers, right, secret)(square).any()
+
+    def test_chance_empties_no_region(self):
+        rng = np.random.default_rng(0)
+        called = 0
+        for _ in range(many(40, 400)):
+            ordinal = np.column_stack([rng.normal(size=300), rng.integers(1, 6, size=300)])
+            secret = rng.integers(3, size=300)
+            claims = np.full((300, 3), 1 / 3)
+            called += Absences.of(ordinal, np.array([False, True]), claims, secret)(ordinal).any()
+        assert called <= 0.15 * many(40, 400)
+
+    def test_a_range_that_a_secret_does_not_have_is_open_below(self):
+        rng = np.random.default_rng(3)
+        s = rng.integers(2, size=1_500)
+        # The first secret ends at 1, the second begins at 0.6.
+        x = np.where(s == 0, rng.uniform(0, 1, size=1_500), rng.uniform(0.6, 1.6, size=1_500))
+        fitted = AutoLogLift(learners=("linear",), folds=2, random_state=0).fit(x[:, None], s)
+        low, high = fitted.log_lift_interval(np.array([[0.1], [0.8], [1.05], [1.5]]))
+        assert np.isneginf(low).tolist() == [[False, True], [False, False], [True, False], [True, False]]
+        assert (high[[0, 2, 3], [0, 1, 1]] >= np.log(2)).all()
 
 
 class TestBoosting:
@@ -590,6 +695,15 @@ class TestBoosting:
         assert "linear" not in fitted.ensemble_.models
         assert "boosting" in fitted.ensemble_.models
         assert [c.weight for c in fitted.candidates_ if "tried on 600" in c.title]
+
+    @pytest.mark.parametrize(("worth", "kept"), [(1e-4, ["boosting", "net"]), (1.0, ["boosting"])])
+    def test_a_net_is_trained_on_many_records_only_if_it_gains_what_nets_must_gain(self, worth, kept, monkeypatch):
+        monkeypatch.setattr(auto, "LEARNERS", {name: auto.LEARNERS[name] for name in ("boosting", "net")})
+        monkeypatch.setattr(auto, "MANY", 300)
+        monkeypatch.setattr(auto, "TRIED", 400)
+        monkeypatch.setattr(auto, "HARDLY_BY_NETS", worth)
+        fitted = AutoLogLift(folds=2, doubt=False, random_state=0).fit(*logistic(500, 2.0))
+        assert list(fitted.ensemble_.models) == kept
 
 
 class TestFiles:

@@ -20,7 +20,8 @@ from tacit.learn.encoding import Features
 MOST_BOOSTED_SECRETS = 8
 # With more than ``MANY`` records, learners are first tried on ``TRIED`` of them, in two parts; those without which the
 # blend loses hardly more (nats per record) are dropped. Deep trees are not: they gain most from more records.
-MANY, TRIED, HARDLY = 20_000, 6_000, 0.002
+# Nets take as long as all trees, and on few records look better than they are on many: they must gain more.
+MANY, TRIED, HARDLY, HARDLY_BY_NETS = 20_000, 6_000, 0.002, 0.01
 
 
 class AutoLogLift(Blended):
@@ -87,8 +88,9 @@ class AutoLogLift(Blended):
         loss = loss_of(kept)
         while len(kept) > 1:
             without = {name: loss_of([other for other in kept if other != name]) for name in kept if name != "boosting"}
-            least = min(without, key=lambda name: without[name])
-            if without[least] - loss >= HARDLY:
+            worth = {name: HARDLY_BY_NETS if name == "net" else HARDLY for name in without}
+            least = min(without, key=lambda name: (without[name] - loss) / worth[name])
+            if without[least] - loss >= worth[least]:
                 break
             kept.remove(least)
             loss = without[least]

@@ -23,7 +23,7 @@ OURS = frozenset(
         *("classifier.ClassifierLogLift", "classifier.ClassifierModel"),
         *("counts.CountLogLift", "crossfitting.smoothing.CountTable", "crossfitting.candidates.NothingLearned"),
         *("crossfitting.crossfit.Ensemble", "crossfitting.crossfit.LearnerScore", "encoding.Encoder"),
-        *("crossfitting.doubt.Doubt", "crossfitting.doubt.Tail"),
+        *("crossfitting.absence.Absences", "crossfitting.doubt.Doubt", "crossfitting.doubt.Tail"),
         *("linear.LinearModel", "nets.networks.NetworksModel", "nets.neural.NeuralLogLift"),
         *("nets.prefix_net.PrefixNetwork", "nets.prefixes.InputLayout", "nets.prefixes.PrefixLogLift"),
     )

@@ -15,6 +15,7 @@ from tacit.errors import ArgumentError, sentence
 from tacit.learn.arrays import Codes, Floats
 from tacit.learn.association import association_test
 from tacit.learn.contract import LogLiftEstimator
+from tacit.learn.crossfitting.absence import Absences
 from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
 from tacit.learn.crossfitting.candidates import FoldModel, Learner, View, what_it_reads
 from tacit.learn.crossfitting.doubt import WORLDS, Doubt, least_error, redrawn, stretch
@@ -60,6 +61,8 @@ class CrossFitted(LogLiftEstimator):
     doubt_ : Doubt or None
         By how much the spread over models is stretched to make intervals, and what counting says at the ends of the
         scale; see ``log_lift_interval``.
+    absences_ : Absences or None
+        Where a secret should have been met and was not, so that it may never occur there.
 
     Guarantees
     ----------
@@ -99,12 +102,17 @@ class CrossFitted(LogLiftEstimator):
         self.fold_ = fold_of_each(secret, folds, rng) if folds else np.full(len(secret), -1)
         self._cross_fit(features, secret, rng)
         self.doubt_: Doubt | None = None
+        self.absences_: Absences | None = None
         self.association_p_value_ = float("nan")
         if self.doubt and folds:
             self.association_p_value_ = association_test(self.encoder_.design(features), secret, rng)
             least = least_error(self.prior_, records=len(secret), columns=features.shape[1])
             factors = self._doubt_factors(features, rng)
-            self.doubt_ = Doubt.of(self.prior_, least, factors, self.out_of_fold_log_lift_, secret)
+            apart = self.out_of_fold_log_lift_
+            self.doubt_ = Doubt.of(self.prior_, least, factors, apart, secret)
+            if features.sparse is None:
+                claims = self.prior_ * np.exp(apart)
+                self.absences_ = Absences.of(*self.encoder_.ordinal(features), claims, secret)
 
     def _doubt_factors(self, features: Features, rng: np.random.Generator) -> Floats:
         """How much too narrow the spread is, found in worlds whose log-lift is known: those of one fold's models."""
@@ -132,12 +140,16 @@ class CrossFitted(LogLiftEstimator):
     def _interval(self, features: Features, confidence: float, simultaneous: bool) -> tuple[Floats, Floats]:
         """The spread over models of different folds, stretched as it had to be where the truth was known.
 
-        It accounts for what the learners get wrong, but not for an interaction that none of them found.
+        It accounts for what the learners get wrong, but not for an interaction that none of them found. Where a secret
+        should have been met and was not, the lower end is minus infinity.
         """
         if self.doubt_ is None:
             raise ArgumentError("no intervals were prepared: fit the estimator with folds and doubt=True")
         middle, spread = self._middle_and_spread(features)
-        return self.doubt_.interval(middle, spread, confidence=confidence, simultaneous=simultaneous)
+        absent = np.zeros(middle.shape, dtype=bool)
+        if self.absences_ is not None:
+            absent = self.absences_(self.encoder_.ordinal(features)[0])
+        return self.doubt_.interval(middle, spread, absent, confidence=confidence, simultaneous=simultaneous)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from tacit.learn.arrays import Codes, Floats
-from tacit.lift import lower_limit
+from tacit.lift import lower_limit, upper_limit
 
 # The larger factor of two worlds is used: within one world, errors are shared by all records. Aiming at 95% in one
 # world covered 91 to 99% in nineteen samples whose truth is known, so the aim is a little higher.
@@ -86,33 +86,43 @@ class Doubt:
     factors: Floats
     hits: Tail
     misses: Tail
+    records: int
 
     @classmethod
     def of(cls, prior: Floats, least: Floats, factors: Floats, apart: Floats, secret: Codes) -> Doubt:
         """``apart`` is what models said about the training records that they did not see."""
         hit = secret[:, None] == np.arange(len(prior))
-        return cls(prior, least, factors, Tail.of(apart, hit), Tail.of(-apart, ~hit))
+        return cls(prior, least, factors, Tail.of(apart, hit), Tail.of(-apart, ~hit), len(secret))
 
     def interval(
-        self, middle: Floats, spread: Floats, *, confidence: float, simultaneous: bool
+        self, middle: Floats, spread: Floats, absent: NDArray[np.bool_], *, confidence: float, simultaneous: bool
     ) -> tuple[Floats, Floats]:
-        """Lower and upper end, at least as far out as the least error says; no posterior exceeds 1.
+        """Lower and upper end, at least as far out as the least error says.
+
+        No posterior exceeds 1, so no log-lift exceeds minus the logarithm of the prior: of the least prior that the
+        number of records of the secret allows (Clopper and Pearson).
 
         At the ends of the scale, where few records of a secret were seen at or below a log-lift (or few others above),
-        the interval is no narrower than counting these leaves open: down to minus infinity where there was none.
+        the interval is no narrower than counting these leaves open: down to minus infinity where there was none. It
+        also reaches minus infinity where a secret is ``absent``; there the others reach as high as they are if it is.
         """
         apart = 1 - (1 - confidence) / len(self.prior) if simultaneous else confidence
         factor = self.factors[-1] if simultaneous else self.factors[:-1]
         stretched = _reach(confidence) * factor * _widened(spread, self.least)
         reach = np.maximum(stretched, _reach(apart) * self.least)
-        beta, most = (1 - apart) / 2, -np.log(self.prior)
+        beta = (1 - apart) / 2
+        counts = np.round(self.prior * self.records)
+        gone = np.where(absent, self.prior * np.exp(middle), 0.0).sum(axis=1, keepdims=True)
+        rest = np.where(absent, 0.0, -np.log1p(-np.minimum(gone, 1 - 1e-12)))
         with np.errstate(divide="ignore"):
-            lowest = np.log(self.hits.least_share(middle, beta)) + most
+            least, most = (np.log(limit(counts, self.records, beta=beta)) for limit in (lower_limit, upper_limit))
+            lowest = np.log(self.hits.least_share(middle, beta)) - most
             left = self.misses.least_share(-middle, beta)
-            highest = np.where(left < 1, np.log1p(-np.minimum(left, 1 - 1e-12)) + most, -np.inf)
-        return np.minimum(middle - reach, lowest), np.minimum(
-            np.maximum(middle + reach, highest), np.maximum(most, middle)
-        )
+            highest = np.where(left < 1, np.log1p(-np.minimum(left, 1 - 1e-12)) - least, -np.inf)
+        low, high = np.minimum(middle - reach, lowest), np.maximum(middle + reach + rest, highest)
+        # Of a secret that was met a few times, nobody knows where it does not occur.
+        low[absent | (self.prior * self.records < FEW - 0.5)] = -np.inf
+        return low, np.minimum(high, np.maximum(-least, middle))
 
 
 def _widened(spread: Floats, least: Floats) -> Floats:
