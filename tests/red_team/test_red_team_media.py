@@ -181,7 +181,7 @@ def test_audit_of_images_refuses_an_epsilon_that_is_none(
     with pytest.raises(SystemExit) as stop:
         main()
     assert stop.value.code == 2
-    assert "cannot be used: it is" in capsys.readouterr().err
+    assert "cannot be used: it must be" in capsys.readouterr().err
 
 
 # ---- posts --------------------------------------------------------------------------------------------------------
