@@ -225,8 +225,16 @@ def compiling_spark(spark: Any) -> Iterator[Any]:
         spark.conf.set(name, value)
 
 
-# In the short form one frame of each kind that is handed over differently, and both engines.
-@pytest.fixture(params=few(BACKENDS, 3))
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """In the short form one frame of each kind that is handed over differently, and both engines.
+
+    When this file is read, nobody knows yet which form it is.
+    """
+    if "as_table" in metafunc.fixturenames:
+        metafunc.parametrize("as_table", few(BACKENDS, 3), indirect=True)
+
+
+@pytest.fixture
 def as_table(request: pytest.FixtureRequest) -> Callable[[Any], Table]:
     """Turns an Arrow table into a table of each frame and engine."""
     backend = request.param
