@@ -128,10 +128,10 @@ def _together(hits: Floats, expected: Floats, *, ordered: bool) -> Floats:
     """
     if not ordered:
         return expected
-    run = np.cumsum(hits > 0, axis=1)
+    run = np.cumsum(hits > 0, axis=1, dtype=np.int64)
     run[:, 1:] += 1
     shape = (hits.shape[0], hits.shape[1] + 2, hits.shape[2])
     band, _, secret = np.indices(hits.shape)
     place = np.ravel_multi_index((band, run, secret), shape)
     total = np.bincount(place.ravel(), np.where(hits > 0, 0.0, expected).ravel(), int(np.prod(shape)))
-    return total[place]
+    return np.asarray(total[place], dtype=np.float64)
