@@ -20,6 +20,7 @@ from tacit.lift.solvers.binary import OneRow, binned, solve_row
 from tacit.lift.solvers.blocks import solve_blocks, solve_clusters, solve_parts, solve_shares
 from tacit.lift.solvers.bounds import Scarcity, SecondShares, branch_bound, largest_bound, reaches
 from tacit.lift.solvers.columns import Budget, solve_columns
+from tacit.lift.solvers.joining import fewer
 from tacit.lift.solvers.many import solve_many
 from tacit.lift.solvers.mixture import Mixture, MixtureChannel, row_stochastic
 from tacit.lift.solvers.region import Region
@@ -237,7 +238,7 @@ class MechanismLadder:
             bound = max(bound, small.bound)
             on_types = small if on_types is None or small.loss < on_types.loss else on_types
             spread = small if types is self.region else small.spread(labels, self.region.marginal)
-            mended = self._mended(_fewer(spread, self.region.n))
+            mended = self._mended(fewer(spread, self.region.n))
             if mended is not None and mended.loss < best.loss:
                 name, best = "optimal", mended
             enough = min(self.limits.enough * self.whole, _NEAR * bound) if early else 0.0
@@ -348,7 +349,7 @@ class MechanismLadder:
 
     def channel(self, name: str, mixture: Mixture, epsilon: float) -> MixtureChannel:
         """The channel of a mechanism, named, measured on the output joint and refused if it is out of bounds."""
-        sparse = row_stochastic(_fewer(mixture, self.region.n), self.region.n)
+        sparse = row_stochastic(fewer(mixture, self.region.n), self.region.n)
         ends = self._attained(sparse)
         if ends is None:
             raise ArgumentError("the joint cannot be kept within these bounds to the precision of its numbers")
@@ -440,18 +441,6 @@ def _round(types: AlphaRegion, limits: Limits) -> Mixture | None:
     whole = solve_blocks(types, groups, limits.block, share)
     parted = solve_shares(types, limits.block, share) if share.rounds else None
     return whole if parted is None or whole.loss <= parted.loss else parted
-
-
-def _fewer(mixture: Mixture, most: int) -> Mixture:
-    """At most as many outputs as values: the least likely ones beyond that are merged, which breaks no bound."""
-    totals = mixture.totals
-    if len(totals) <= most:
-        return mixture
-    new = np.arange(len(totals))
-    surplus = np.argsort(totals, kind="stable")[: len(totals) - most + 1]
-    new[surplus] = surplus[0]
-    new = np.unique(new, return_inverse=True)[1]
-    return replace(mixture, outputs=new[mixture.outputs])
 
 
 def _with_rest(mixture: Mixture, region: Region, trace: float) -> Mixture | None:
