@@ -126,18 +126,18 @@ class _Cuts:
         # With two secrets, one is the other's reverse.
         one = slice(1, None) if slope.shape[1] == 2 else slice(None)
         sums = np.stack([slope.T[one], (posterior * (1 - posterior)).T[one]])
-        node, asked, places = np.zeros(len(slope), dtype=np.int64), [], self.places[:, rows]
+        node, questions, places = np.zeros(len(slope), dtype=np.int64), [], self.places[:, rows]
         of_cells = np.tile(sums, len(places))
         for level in range(depth):
             below = self._sums_below((places + node * len(self.thresholds)).ravel(), of_cells, 1 << level)
             total = below[..., -1:]
             gain = (_gain(below) + _gain(total - below)).sum(axis=(0, 1))
-            asked.append(int(np.argmax(gain)))
-            node += (places[self.column[asked[-1]]] > asked[-1]).astype(np.int64) << level
+            questions.append(int(np.argmax(gain)))
+            node += (places[self.column[questions[-1]]] > questions[-1]).astype(np.int64) << level
         leaves = np.stack([np.bincount(node, weights=w, minlength=1 << depth) for w in sums.reshape(-1, len(node))])
         top, bottom = leaves.reshape(2, -1, 1 << depth)
         values = -RATE * top / (bottom + PENALTY)
-        cuts = np.array(asked)
+        cuts = np.array(questions)
         return self.column[cuts], cuts, (np.vstack([-values, values]) if slope.shape[1] == 2 else values).T
 
     def _sums_below(self, cells: Codes, sums: Floats, nodes: int) -> Floats:

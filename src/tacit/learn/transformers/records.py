@@ -89,10 +89,10 @@ class RecordsTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def __sklearn_clone__(self) -> Self:
-        made: Self = super().__sklearn_clone__()
+        clone: Self = super().__sklearn_clone__()
         if self._wanted is not None:
-            made._wanted = self._wanted
-        return made
+            clone._wanted = self._wanted
+        return clone
 
     def _as_asked(self, records: Any) -> Any:
         """A frame of its own kind, or of the kind that ``set_output`` asks for; scikit-learn can make only a few."""

@@ -56,29 +56,31 @@ def person_release(
     from tacit.person.plans.releases import best_release
 
     check_limit(fail_above)
-    asked = narrowed(case, adversary=adversary, record=record)
-    if not asked.releases:
-        raise DataError(f"{asked.path} has no 'releases': name what is to be released, with one option or more each")
-    inquiry = opened(asked, progress=progress)
+    narrow_case = narrowed(case, adversary=adversary, record=record)
+    if not narrow_case.releases:
+        raise DataError(
+            f"{narrow_case.path} has no 'releases': name what is to be released, with one option or more each"
+        )
+    inquiry = opened(narrow_case, progress=progress)
     subject = inquiry.subject
-    more = numbered([option for slot in asked.releases for option in slot.options], inquiry)
+    more = numbered([option for slot in narrow_case.releases for option in slot.options], inquiry)
     left = iter(more)
-    slots = [[next(left) for _ in slot.options] for slot in asked.releases]
+    slots = [[next(left) for _ in slot.options] for slot in narrow_case.releases]
     loaded = near(inquiry, more=more)
     hands, plans = [], {}
-    for place, spec in enumerate(asked.adversaries):
-        inquiry.progress(f"{spec.name}: releases", place / len(asked.adversaries))
+    for place, spec in enumerate(narrow_case.adversaries):
+        inquiry.progress(f"{spec.name}: releases", place / len(narrow_case.adversaries))
         hands.append(loaded.what_if(place))
         plans[spec.name] = best_release(hands[-1], subject.reference, loaded.adversaries[place], slots, subject.labels)
     best = tuple(_plan(name, plan, inquiry) for name, plan in plans.items())
     return PersonReleaseResult(
-        case=str(asked.path),
+        case=str(narrow_case.path),
         before={name: plan.before for name, plan in plans.items()},
         options=tuple(_options(inquiry, slots, plans, hands, loaded)),
         best=best,
         fail_above=fail_above,
         headline=_headline(best, fail_above),
-        notes=(*inquiry.notes, *loaded.notes, *unseen_note(asked.adversaries, "a release")),
+        notes=(*inquiry.notes, *loaded.notes, *unseen_note(narrow_case.adversaries, "a release")),
     )
 
 

@@ -69,14 +69,14 @@ def person_remove(
     if plan.expectation == "approximate":
         notes.append("with this many uncertain requests the expected leakage is an approximation")
     own = {source.name for source in inquiry.case.sources if source.own_book}
-    asked = [step.source for step in steps if step.source not in own]
-    if letters is not None and len(asked) < len(steps):
+    addressees = [step.source for step in steps if step.source not in own]
+    if letters is not None and len(addressees) < len(steps):
         names = listed([f"'{step.source}'" for step in steps if step.source in own])
         notes.append(
             f"no letter to {names}: an address book or mailbox is taken to be your own, where nobody has to be asked; "
             "if it is somebody else's, give the source a law or remove"
         )
-    written = _written(inquiry, loaded, asked, letters) if letters is not None else ()
+    written = _written(inquiry, loaded, addressees, letters) if letters is not None else ()
     return PersonRemoveResult(
         case=str(inquiry.case.path),
         adversary=top.rung.adversary,

@@ -146,36 +146,36 @@ def _augment(reader: CaseReader, node: yaml.Node, what: str, labels: set[str]) -
     if isinstance(node, yaml.ScalarNode):
         # Only a table: its first two columns have the names of the labels.
         path = reader.file(node, what)
-        given, adds, *_ = (*(columns_of(reader, node, path, what) if path is not None else ()), "", "")
+        key, adds, *_ = (*(columns_of(reader, node, path, what) if path is not None else ()), "", "")
     else:
         section = reader.section(node, what, AUGMENT, required=["given", "adds", "table"])
         if not section.complete:
             return []
-        at, table, given, adds = section.nodes["given"], section["table"], section["given"], section["adds"]
+        at, table, key, adds = section.nodes["given"], section["table"], section["given"], section["adds"]
         fields = section.kept("confidence", "cost")
-    if given and given == adds:
+    if key and key == adds:
         reader.wrong(at, f"{what} adds the label it is given: correct is the step for that")
     added: dict[str, dict[str, None]] = {}
-    for value, other in _pairs(reader, table, what, given, adds):
+    for value, other in _pairs(reader, table, what, key, adds):
         added.setdefault(value, {})[other] = None
-    if given:
-        _check_labels(reader, at, [given], what, labels)
+    if key:
+        _check_labels(reader, at, [key], what, labels)
         labels.add(adds)
     # A table with several values per key becomes several tables with one each; only the first has the cost.
     steps: list[Step] = []
     for place in range(max(map(len, added.values()), default=1)):
         single = {value: list(others)[place] for value, others in added.items() if place < len(others)}
-        steps.append(Augment(given, adds, single, **(fields | {"cost": FREE} if place else fields)))
+        steps.append(Augment(key, adds, single, **(fields | {"cost": FREE} if place else fields)))
     return steps
 
 
-def _pairs(reader: CaseReader, node: yaml.Node, what: str, given: str, wanted: str) -> list[tuple[str, str]]:
+def _pairs(reader: CaseReader, node: yaml.Node, what: str, key: str, wanted: str) -> list[tuple[str, str]]:
     """The pairs of a table, which is a file or written in the case; a list of values makes several pairs."""
     if isinstance(node, yaml.ScalarNode):
-        return pairs_in(reader, node, what, given, wanted)
+        return pairs_in(reader, node, what, key, wanted)
     return [
-        (key, each)
-        for key, _, value in reader.entries(node, f"the table of {what}")
+        (entry, each)
+        for entry, _, value in reader.entries(node, f"the table of {what}")
         for each in reader.texts(value, f"a value in the table of {what}")
     ]
 

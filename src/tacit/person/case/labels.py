@@ -104,7 +104,7 @@ def _similarity_from(reader: CaseReader, name: str, at: yaml.Node, options: yaml
     least_of = {"from": partial(CaseReader.number, high=0.999)}
     section = reader.section(options, f"'{name}' of {what}", least_of, required=["from"])
     measured, least = plainly[name], section.get("from", 0.0)
-    return lambda held, true: max(0.0, (measured(held, true) - least) / (1.0 - least))
+    return lambda value, true: max(0.0, (measured(value, true) - least) / (1.0 - least))
 
 
 def _domain(reader: CaseReader, node: yaml.Node, what: str) -> tuple[str, ...]:

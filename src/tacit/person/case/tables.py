@@ -17,12 +17,10 @@ from tacit.tables.table import Stamp, stamp_of
 COLUMNS = "columns.json"
 
 
-def pairs_in(
-    reader: CaseReader, node: yaml.Node, what: str, given: str = "", wanted: str = ""
-) -> list[tuple[str, str]]:
+def pairs_in(reader: CaseReader, node: yaml.Node, what: str, key: str = "", wanted: str = "") -> list[tuple[str, str]]:
     """Two columns of the table that a node names, as text, without rows that have an empty cell; none after a mistake.
 
-    The columns named ``given`` and ``wanted`` if it has both, otherwise its first two.
+    The columns named ``key`` and ``wanted`` if it has both, otherwise its first two.
     """
     from tacit.person.link.wide import text_columns
     from tacit.tables.sources import open_table
@@ -32,7 +30,7 @@ def pairs_in(
         return []
     with reader.refusals(node, what):
         table = open_table(path)
-        columns = [given, wanted] if given in table.names and wanted in table.names else list(table.names[:2])
+        columns = [key, wanted] if key in table.names and wanted in table.names else list(table.names[:2])
         if len(columns) < 2:
             raise DataError(f"{path} has one column where two are needed: a value, and what goes with it")
         rows = text_columns(table, columns)

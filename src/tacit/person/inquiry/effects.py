@@ -69,12 +69,12 @@ def changes(
     links = cluster.links if cluster is not None else ()
     joins = Counter(label for link in links for label in link.labels)
     actions = []
-    seen: set[tuple[str, str]] = set()
+    facts: set[tuple[str, str]] = set()
     for label, value in subject.reference:
         meant = label, subject.labels[label].meant(value)
-        if label not in joins or meant in seen:
+        if label not in joins or meant in facts:
             continue
-        seen.add(meant)
+        facts.add(meant)
         after = shrinking.without_fact(label, value)
         if before - after > SAME:
             what = f"use another {label} in each place instead of {shown(value)}"

@@ -39,8 +39,8 @@ class RecordNames:
         low = called.casefold()
         if "@" in low:
             return True
-        held = [attribute.value.casefold() for attribute in record] + [value for value, _ in self._true]
-        if any(value == low or (len(value) > 3 and value in low) for value in held):
+        values = [attribute.value.casefold() for attribute in record] + [value for value, _ in self._true]
+        if any(value == low or (len(value) > 3 and value in low) for value in values):
             return True
         return any(
             self.subject.labels[label].meant(called) == meant
@@ -73,7 +73,7 @@ def finding(adversary: str, value: float, cluster: Cluster | None, names: Record
     record = cluster.record
     compared = subject.comparer.compare(record)
     gains = contributions(record, subject.reference, subject.labels, beta=subject.beta) if len(record) else ()
-    held = [
+    attributes = [
         Held(
             label=attribute.label,
             value=shown(attribute.value),
@@ -94,7 +94,7 @@ def finding(adversary: str, value: float, cluster: Cluster | None, names: Record
     return Finding(
         adversary=adversary,
         leakage=value,
-        held=tuple(sorted(held, key=lambda one: (-one.contribution, one.label))),
+        held=tuple(sorted(attributes, key=lambda one: (-one.contribution, one.label))),
         missing=tuple(Missing(label, shown(text), subject.labels[label].weigh(text)) for label, text in missing),
         members=tuple(called[member] for member in cluster.members),
         joins=tuple(Join(called[link.left], called[link.right], link.labels) for link in cluster.links),

@@ -50,8 +50,8 @@ class Hot:
         self.clusters, self.right = clusters[order], right[order]
         self._first: list[Record] = []
 
-    def _weights(self, held: Attributes) -> tuple[IntArray, Vector]:
-        return right_weights(hit_rows(held, self.subject, self.work.forms(held)), self.work.cluster)
+    def _weights(self, attributes: Attributes) -> tuple[IntArray, Vector]:
+        return right_weights(hit_rows(attributes, self.subject, self.work.forms(attributes)), self.work.cluster)
 
     def __len__(self) -> int:
         return len(self.clusters)
@@ -84,20 +84,20 @@ class Hot:
         return records
 
 
-def hit_rows(held: Attributes, subject: Subject, forms: Attributes | None = None) -> RightRows:
+def hit_rows(attributes: Attributes, subject: Subject, forms: Attributes | None = None) -> RightRows:
     """What is right among these attributes, cached; ``forms`` as for :func:`right_values`."""
 
     def made() -> RightRows:
-        hits = right_values(held, subject, forms)
-        formed = held if held.formed else forms
-        return RightRows.of(held, hits, None if formed is None else subject.near.get(formed))
+        hits = right_values(attributes, subject, forms)
+        formed = attributes if attributes.formed else forms
+        return RightRows.of(attributes, hits, None if formed is None else subject.near.get(formed))
 
-    if held not in subject.found:
-        subject.found[held] = subject.keeping(held, made)
-    return subject.found[held]
+    if attributes not in subject.found:
+        subject.found[attributes] = subject.keeping(attributes, made)
+    return subject.found[attributes]
 
 
-def right_values(held: Attributes, subject: Subject, forms: Attributes | None = None) -> pa.Table:
+def right_values(attributes: Attributes, subject: Subject, forms: Attributes | None = None) -> pa.Table:
     """Every (label, value) that is right, nearly right or covers the truth: the fact it hits and its credit.
 
     ``forms`` are the attributes in normal form, if available. What correlated labels share is a separate fact, hit by
@@ -111,11 +111,11 @@ def right_values(held: Attributes, subject: Subject, forms: Attributes | None = 
         for label in group.labels
     }
     rows: list[tuple[str, str, int, float]] = []
-    wanted, formed = _wanted(subject), held if held.formed else forms
+    wanted, formed = _wanted(subject), attributes if attributes.formed else forms
     if formed is not None and formed not in subject.near:
         subject.near[formed] = NearForms(formed, wanted)
     near = None if formed is None else subject.near[formed]
-    for label, candidates in candidate_values(held, wanted, near):
+    for label, candidates in candidate_values(attributes, wanted, near):
         verdicts = subject.verdicts.setdefault(label, {})
         for known in (True, False):
             new = list(dict.fromkeys(one.meant for one in candidates if one.known is known and one[1:] not in verdicts))
@@ -222,18 +222,18 @@ class Shrinking:
 
     def leakage(self, change: Callable[[Record], Record | None]) -> float:
         """The leakage if every record were replaced by what ``change`` returns; None removes it."""
-        best, seen = 0.0, 0
+        best, n_records = 0.0, 0
         for start, after in self._hot.spans():
             if not exceeds(self._hot.ceiling(start), best):
                 break
-            if seen > self.MOST_RECORDS:
+            if n_records > self.MOST_RECORDS:
                 self.rough = True
                 return self._hot.ceiling(start)
             if start not in self._records:
                 self._records[start] = self._hot.records(start, after)
             records = self._records[start]
             best = max(best, self._of_span(start, records, [change(record) for record in records]))
-            seen += len(records)
+            n_records += len(records)
         return best
 
     def without_source(self, name: str) -> float:
@@ -246,7 +246,7 @@ class Shrinking:
         true = meant(value)
 
         def without(record: Record) -> Record:
-            kept = [held for held in record if held.label != label or meant(held.value) != true]
+            kept = [attribute for attribute in record if attribute.label != label or meant(attribute.value) != true]
             return record if len(kept) == len(record) else Record.trusted(kept, name=record.name, source=record.source)
 
         return self.leakage(without)

@@ -62,7 +62,7 @@ class CaseIndex:
         several, formed = (frozenset(about[name]) for name in ("several", "formed"))
         facts = {"records": about["records"], "several": several, "labels": tuple(about["labels"]), "formed": formed}
         try:
-            held, forms = read_coded(store_on("duckdb"), self._path("records"), **facts)
+            attributes, forms = read_coded(store_on("duckdb"), self._path("records"), **facts)
             with pa.memory_map(str(self._path("names"))) as file:
                 names = [column.combine_chunks() for column in pa.ipc.open_file(file).read_all().columns]
         except (TacitError, OSError, pa.ArrowInvalid):
@@ -71,12 +71,12 @@ class CaseIndex:
         for place, one in enumerate(about["sources"]):
             own = names[place].slice(0, one["records"]) if one["named"] else None
             sources.append(PoolSource(one["name"], Path(one["path"]), one["first"], one["records"], one["sha256"], own))
-        return RecordPool(held, tuple(sources), tuple(about["notes"]), forms)
+        return RecordPool(attributes, tuple(sources), tuple(about["notes"]), forms)
 
     def keep(self, pool: RecordPool) -> None:
         """Keep the records, if there are many, and delete those of sources that have changed."""
-        held, forms = pool.attributes, pool.formed
-        if held.coded is None:
+        attributes, forms = pool.attributes, pool.formed
+        if attributes.coded is None:
             return
         sources = [
             {
@@ -90,20 +90,25 @@ class CaseIndex:
             for one in pool.sources
         ]
         formed = sorted(forms.formed) if forms is not None else []
-        facts = {"records": held.records, "several": sorted(held.several), "labels": held.labels, "formed": formed}
+        facts = {
+            "records": attributes.records,
+            "several": sorted(attributes.several),
+            "labels": attributes.labels,
+            "formed": formed,
+        }
         with suppress(OSError, TacitError):
             with self._alone():
                 self._forget()
             self._write("names", lambda path: _write_names(pool, path), {})
             self._note(COLUMNS, columns_seen(one.path for one in pool.sources))
             noted = {**facts, "sources": sources, "notes": list(pool.notes)}
-            self._write("records", lambda path: write_coded(held, forms, path), noted)
+            self._write("records", lambda path: write_coded(attributes, forms, path), noted)
 
-    def keep_answer(self, answer: object, asked: object, files: Mapping[Path, object]) -> None:
+    def keep_answer(self, answer: object, question: object, files: Mapping[Path, object]) -> None:
         """Keep an answer, if the records are kept; ``files`` are those that it depends on, as they were before."""
-        said = written_answer(answer, files) if files and self._holds_records else None
-        if said is not None:
-            self._note(answer_file(asked), said)
+        text = written_answer(answer, files) if files and self._holds_records else None
+        if text is not None:
+            self._note(answer_file(question), text)
 
     def clusters(self, spec: Adversary, make: Callable[[], IntArray]) -> IntArray:
         """The cluster of every record after the last resolution of an adversary."""
@@ -113,13 +118,13 @@ class CaseIndex:
         what = f"clusters-{_digest(repr(spec.steps))}"
         if self._about(what) is not None:
             with suppress(OSError, ValueError, EOFError):
-                found: IntArray = np.load(self._path(what), allow_pickle=False)
-                return found
-        made = make()
+                cluster: IntArray = np.load(self._path(what), allow_pickle=False)
+                return cluster
+        cluster = make()
 
         with suppress(OSError):
-            self._write(what, lambda path: _write_array(made, path), {})
-        return made
+            self._write(what, lambda path: _write_array(cluster, path), {})
+        return cluster
 
     def learned(self, store: Store, make: Callable[[], LikelyModel | None]) -> LikelyModel | None:
         """What was learned from the records in normal form, whoever is asked about: read if kept, otherwise made and
@@ -130,13 +135,13 @@ class CaseIndex:
                 (few,) = kept_tables(store, self._path("likely"), "kept_few")
                 codes = np.load(self._path("codes"), mmap_mode="r", allow_pickle=False)
                 return LikelyModel.of(codes, few, about["facts"])
-        made = make()
-        if made is not None and self._holds_records:
-            codes, tables = made.codes, {"kept_few": made.few}
+        model = make()
+        if model is not None and self._holds_records:
+            codes, tables = model.codes, {"kept_few": model.few}
             with suppress(OSError, TacitError):
                 self._write("codes", lambda path: _write_array(codes, path), {})
-                self._write("likely", lambda path: write_tables(store, tables, path), {"facts": made.facts()})
-        return made
+                self._write("likely", lambda path: write_tables(store, tables, path), {"facts": model.facts()})
+        return model
 
     def right(self, store: Store, among: str, make: Callable[[], RightRows]) -> RightRows:
         """What is right about the person ``among`` the records as read or in normal form."""
@@ -195,14 +200,14 @@ class CaseIndex:
                 os.umask(before)
                 draft.unlink(missing_ok=True)
 
-    def _note(self, called: str, said: str) -> None:
+    def _note(self, called: str, text: str) -> None:
         """Write a small file that is read before the sources are known: their columns, or an answer."""
         with suppress(OSError), self._alone():
             path, draft = self.folder / called, self.folder / f"draft-{secrets.token_hex(8)}"
-            if path.exists() and path.read_bytes() == said.encode():
+            if path.exists() and path.read_bytes() == text.encode():
                 return
             draft.touch(mode=0o600)
-            draft.write_text(said)
+            draft.write_text(text)
             os.replace(draft, path)
 
     @contextmanager

@@ -128,7 +128,7 @@ def _joinable(work: Grouped, more: Sequence[Record], labels: Labels) -> set[int]
     # The next resolution may extend what one has joined, so all are repeated until none reaches further.
     while more and len(clusters) != before:
         before = len(clusters)
-        for (joining, seen), some in zip(work.groupings, _as_seen(work, more, labels), strict=True):
+        for (joining, attributes), some in zip(work.groupings, _as_seen(work, more, labels), strict=True):
             if isinstance(joining, tuple | LikelyPairs):
                 # A model scored the records in question along with the others.
                 ends = ends_of(joining)
@@ -139,7 +139,7 @@ def _joinable(work: Grouped, more: Sequence[Record], labels: Labels) -> set[int]
                 facts = {
                     (label, v) for record in some for label, values in rules.values(record).items() for v in values
                 }
-                clusters |= reached(seen, rules, work.cluster, facts, clusters)
+                clusters |= reached(attributes, rules, work.cluster, facts, clusters)
         if len(work.groupings) < 2:
             break
     return set(work.members(sorted(clusters)))

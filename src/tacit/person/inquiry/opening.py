@@ -178,9 +178,9 @@ def opened(
 ) -> Inquiry:
     """Read a case, narrow it to these adversaries, and read its sources; see :func:`narrowed`."""
     tell = progress or silent
-    asked = narrowed(case, adversary=adversary)
-    index = case_index(asked)
-    return Inquiry(asked, read_sources(asked, progress=tell, index=index), tell, index, everybody)
+    narrow_case = narrowed(case, adversary=adversary)
+    index = case_index(narrow_case)
+    return Inquiry(narrow_case, read_sources(narrow_case, progress=tell, index=index), tell, index, everybody)
 
 
 def narrowed(
@@ -222,8 +222,8 @@ def narrowed(
     return replace(whole, releases=(Slot("release", records),)) if records else whole
 
 
-def _several(given: Thing | Sequence[Thing]) -> tuple[Thing, ...]:
-    return (given,) if isinstance(given, str | Record) else tuple(given)
+def _several(things: Thing | Sequence[Thing]) -> tuple[Thing, ...]:
+    return (things,) if isinstance(things, str | Record) else tuple(things)
 
 
 def read_sources(case: Case, *, progress: Progress = silent, index: CaseIndex | None = None) -> RecordPool:
@@ -273,10 +273,10 @@ def _joinless(case: Case, labels: tuple[str, ...]) -> list[str]:
     """Rules that can join nothing, because no record has one of their labels."""
     notes = []
     for spec in case.adversaries:
-        held = set(labels) | {step.adds for step in spec.steps if isinstance(step, Augment)}
+        available = set(labels) | {step.adds for step in spec.steps if isinstance(step, Augment)}
         rules = [rule for step in spec.steps if isinstance(step, Resolve) for rule in step.rules.alternatives]
         for rule in rules:
-            if missing := [label for label in rule if label not in held]:
+            if missing := [label for label in rule if label not in available]:
                 notes.append(
                     f"adversary '{spec.name}': the rule {' + '.join(rule)} joins nothing, as no record has "
                     f"{' and '.join(missing)}"

@@ -75,9 +75,9 @@ class Grouped:
     normalised: Callable[[], Attributes] | None = None
     labels: Labels = field(default_factory=Labels)
 
-    def forms(self, held: Attributes) -> Attributes | None:
+    def forms(self, attributes: Attributes) -> Attributes | None:
         """The attributes in normal form, if these are the original records; None if a step has changed them."""
-        return self.normalised() if held is self.pool.attributes and self.normalised is not None else None
+        return self.normalised() if attributes is self.pool.attributes and self.normalised is not None else None
 
     @property
     def doubted(self) -> Attributes:
@@ -93,14 +93,14 @@ class Grouped:
         results = [(self._doubted(place + 1, place), self._alone[place]) for place in range(last)]
         for together in range(2, last):
             cluster = self._alone[0]
-            for joining, seen in self.groupings[1:together]:
-                cluster = _regrouped(joining, seen, cluster)
+            for grouping in self.groupings[1:together]:
+                cluster = _regrouped(*grouping, cluster)
             results.append((self._doubted(together), cluster))
         return results
 
     def _doubted(self, after: int, first: int = 0) -> Attributes:
         """What is held, with the doubts of the resolutions from ``first`` to before ``after``."""
-        held = self.held
+        attributes = self.held
         surely = np.zeros(self.pool.n_records, dtype=bool)
         for place in range(first, after):
             if not isinstance(self.groupings[place][0], LikelyPairs) and after - first > 1:
@@ -111,14 +111,14 @@ class Grouped:
                 for side in ends_of(joining):
                     there = side < len(sure)
                     np.maximum.at(sure, side[there], joining.probability[there])
-                held = doubted(held, np.where((sure > 0) & ~surely, sure, 1.0))
-        return held
+                attributes = doubted(attributes, np.where((sure > 0) & ~surely, sure, 1.0))
+        return attributes
 
     @cached_property
     def _alone(self) -> list[IntArray]:
         """The cluster of every record by each resolution alone."""
         here = np.arange(self.pool.n_records, dtype=np.int64)
-        return [_regrouped(joining, seen, here) for joining, seen in self.groupings]
+        return [_regrouped(*grouping, here) for grouping in self.groupings]
 
     @cached_property
     def entities(self) -> int:
@@ -132,11 +132,11 @@ class Grouped:
     def members(self, clusters: Iterable[int]) -> list[int]:
         """The records of these clusters, cluster after cluster."""
         wanted = np.fromiter(clusters, np.int64)
-        asked = np.full(len(self.cluster), -1, np.int64)
-        asked[wanted] = np.arange(len(wanted))
-        place = asked[self.cluster]
-        found = np.flatnonzero(place >= 0)
-        order: list[int] = found[np.argsort(place[found], kind="stable")].tolist()
+        rank = np.full(len(self.cluster), -1, np.int64)
+        rank[wanted] = np.arange(len(wanted))
+        place = rank[self.cluster]
+        records = np.flatnonzero(place >= 0)
+        order: list[int] = records[np.argsort(place[records], kind="stable")].tolist()
         return order
 
     def sizes(self, clusters: IntArray) -> IntArray:
@@ -198,26 +198,26 @@ class Workbench:
         self._likely: list[tuple[Attributes, LikelyPairs]] = []
         self._begun: list[tuple[Sequence[Step], IntArray]] = []
 
-    def stepped(self, held: Attributes, step: Step) -> Attributes:
+    def stepped(self, attributes: Attributes, step: Step) -> Attributes:
         """The attributes after a step on values."""
         if isinstance(step, Normalise):
             step = Normalise(step.labels)  # whatever it costs
         for before, other, after in self._done:
-            if before is held and other == step:
+            if before is attributes and other == step:
                 return after
-        if held is self.pool.attributes and step == Normalise() and self.pool.formed is not None:
+        if attributes is self.pool.attributes and step == Normalise() and self.pool.formed is not None:
             after = self.pool.formed
         else:
-            after = _stepped(held, step, self._labels)
-        self._done.append((held, step, after))
+            after = _stepped(attributes, step, self._labels)
+        self._done.append((attributes, step, after))
         return after
 
-    def meant(self, held: Attributes) -> Attributes:
+    def meant(self, attributes: Attributes) -> Attributes:
         """Attributes in normal form, not cached; for values that occur in the records the known form is reused."""
         coded = None if self.pool.formed is None else self.pool.formed.coded
         if coded is None:
-            return in_normal_form(held, self._labels)
-        return formed_by(held, coded.values, lambda others: in_normal_form(others, self._labels))
+            return in_normal_form(attributes, self._labels)
+        return formed_by(attributes, coded.values, lambda others: in_normal_form(others, self._labels))
 
     def normalised(self) -> Attributes:
         """All original records, every value in its normal form."""
@@ -229,35 +229,37 @@ class Workbench:
         ``more`` are records that are not public yet, whose pairs a Splink model scores along with the others; they are
         named by the numbers after the last record, and are in no cluster.
         """
-        held, cluster = self.pool.attributes, np.arange(self.pool.n_records, dtype=np.int64)
+        attributes, cluster = self.pool.attributes, np.arange(self.pool.n_records, dtype=np.int64)
         groupings: list[tuple[Joining, Attributes]] = []
         notes: list[str] = []
         for step in spec.steps:
             if isinstance(step, Grouping):
                 self._progress(f"{spec.name}: resolving", None)
-                joining = self._joining(step, held, more)
+                joining = self._joining(step, attributes, more)
                 if isinstance(step, FileClusters) and isinstance(joining, np.ndarray) and (joining < 0).any():
                     alone = int((joining < 0).sum())
                     notes.append(
                         f"adversary '{spec.name}': {alone:,} records are not in {step.path.name} and stay alone"
                     )
-                groupings.append((joining, held))
+                groupings.append((joining, attributes))
             else:
                 self._progress(f"{spec.name}: values", None)
-                held, more = self.stepped(held, step), step.apply(more, self._labels)
+                attributes, more = self.stepped(attributes, step), step.apply(more, self._labels)
         if groupings:
             cluster = self._first_joined(spec, *groupings[0])
-            for joining, seen in groupings[1:]:
-                cluster = _regrouped(joining, seen, cluster)
-        return Grouped(self.pool, spec, held, cluster, tuple(groupings), tuple(notes), self.normalised, self._labels)
+            for grouping in groupings[1:]:
+                cluster = _regrouped(*grouping, cluster)
+        return Grouped(
+            self.pool, spec, attributes, cluster, tuple(groupings), tuple(notes), self.normalised, self._labels
+        )
 
-    def _first_joined(self, spec: Adversary, joining: Joining, seen: Attributes) -> IntArray:
+    def _first_joined(self, spec: Adversary, joining: Joining, attributes: Attributes) -> IntArray:
         """The clusters of the first resolution, kept because another adversary or a later command may begin with it."""
         first = next(place for place, step in enumerate(spec.steps) if isinstance(step, Grouping))
         steps = spec.steps[: first + 1]
 
         def made() -> IntArray:
-            return _regrouped(joining, seen, np.arange(self.pool.n_records, dtype=np.int64))
+            return _regrouped(joining, attributes, np.arange(self.pool.n_records, dtype=np.int64))
 
         if not isinstance(joining, Resolve):
             return made()
@@ -268,52 +270,54 @@ class Workbench:
         self._begun.append((steps, made() if self._index is None else self._index.clusters(begun, made)))
         return self._begun[-1][1]
 
-    def _joining(self, step: Step, held: Attributes, more: Sequence[Record]) -> Joining:
+    def _joining(self, step: Step, attributes: Attributes, more: Sequence[Record]) -> Joining:
         if isinstance(step, FileClusters):
             return clusters_of_file(step, self.pool.name_table())
         if isinstance(step, SplinkClusters):
-            return splink_pairs(_row_a_record(held, self.pool, more), step.model, step.threshold)
+            return splink_pairs(_row_a_record(attributes, self.pool, more), step.model, step.threshold)
         if isinstance(step, LikelyClusters):
-            return self._likely_pairs(held, more)
+            return self._likely_pairs(attributes, more)
         if isinstance(step, TrueClusters):
-            return self._true_clusters(step, held)
+            return self._true_clusters(step, attributes)
         assert isinstance(step, Resolve)
         return step
 
-    def _likely_pairs(self, held: Attributes, more: Sequence[Record]) -> LikelyPairs:
+    def _likely_pairs(self, attributes: Attributes, more: Sequence[Record]) -> LikelyPairs:
         subject = self._subject
-        around = None if subject is None else lambda: self._records_of(subject.reference, held)
+        around = None if subject is None else lambda: self._records_of(subject.reference, attributes)
         if more:
-            return likely_pairs(held, _row_a_record(held, self.pool, more), around=around)
+            return likely_pairs(attributes, _row_a_record(attributes, self.pool, more), around=around)
         for before, pairs in self._likely:
-            if before is held:
+            if before is attributes:
                 return pairs
         known = None
-        if around is not None and self._index is not None and held is self.pool.formed:
-            known = self._index.learned(held.store, lambda: learned(held))
+        if around is not None and self._index is not None and attributes is self.pool.formed:
+            known = self._index.learned(attributes.store, lambda: learned(attributes))
         pairs = (
-            likely_pairs(held, around=around) if known is None or around is None else likely_near(held, known, around())
+            likely_pairs(attributes, around=around)
+            if known is None or around is None
+            else likely_near(attributes, known, around())
         )
-        self._likely.append((held, pairs))
+        self._likely.append((attributes, pairs))
         return pairs
 
-    def _records_of(self, person: Reference, held: Attributes) -> IntArray:
+    def _records_of(self, person: Reference, attributes: Attributes) -> IntArray:
         known = self._subject
         subject = known if known is not None and known.reference == person else Subject(person, self._labels)
-        forms = self.normalised() if held is self.pool.attributes else None
-        return records_of_person(self._right(held, subject, forms), subject.comparer, person)
+        forms = self.normalised() if attributes is self.pool.attributes else None
+        return records_of_person(self._right(attributes, subject, forms), subject.comparer, person)
 
-    def _true_clusters(self, step: TrueClusters, held: Attributes) -> IntArray:
+    def _true_clusters(self, step: TrueClusters, attributes: Attributes) -> IntArray:
         """0 for every record that is the person's, -1 for the others."""
-        cluster = np.full(held.records, -1, dtype=np.int64)
-        cluster[self._records_of(step.reference, held)] = 0
+        cluster = np.full(attributes.records, -1, dtype=np.int64)
+        cluster[self._records_of(step.reference, attributes)] = 0
         return cluster
 
 
-def _regrouped(joining: Joining, held: Attributes, cluster: IntArray) -> IntArray:
+def _regrouped(joining: Joining, attributes: Attributes, cluster: IntArray) -> IntArray:
     """The clusters after one more resolution, which splits none of them."""
     if isinstance(joining, Resolve):
-        return resolved_again(held, joining.rules, cluster, closure=joining.closure)
+        return resolved_again(attributes, joining.rules, cluster, closure=joining.closure)
     size = len(cluster)
     if isinstance(joining, tuple | LikelyPairs):
         one, other = ends_of(joining)
@@ -327,42 +331,45 @@ def _regrouped(joining: Joining, held: Attributes, cluster: IntArray) -> IntArra
     return joined(cluster, first, second)[0]
 
 
-def _stepped(held: Attributes, step: Step, labels: Labels) -> Attributes:
+def _stepped(attributes: Attributes, step: Step, labels: Labels) -> Attributes:
     """The attributes after a step on values.
 
     What SQL cannot reproduce exactly is done by the step for records in memory, once for every distinct value, so that
     the engine cannot differ from it.
     """
     if isinstance(step, Augment):
-        values = distinct_values(held, step.given)
+        values = distinct_values(attributes, step.given)
         added = [
             (value, attribute.value)
-            for value, record in zip(values, _asked(step, step.given, values, labels), strict=True)
+            for value, record in zip(values, _record_a_value(step, step.given, values, labels), strict=True)
             for attribute in record
             if attribute.label == step.adds
         ]
-        return augmented(held, step.given, step.adds, added, confidence=step.confidence)
+        return augmented(attributes, step.given, step.adds, added, confidence=step.confidence)
 
     def changed(label: str, values: Sequence[str]) -> Iterator[str]:
-        return (record.attributes[0].value for record in _asked(step, label, values, labels))
+        return (record.attributes[0].value for record in _record_a_value(step, label, values, labels))
 
     if isinstance(step, Correct | Generalise):
-        values = distinct_values(held, step.label)
-        return recoded(held, ((step.label, *pair) for pair in zip(values, changed(step.label, values), strict=True)))
+        values = distinct_values(attributes, step.label)
+        return recoded(
+            attributes, ((step.label, *pair) for pair in zip(values, changed(step.label, values), strict=True))
+        )
     assert isinstance(step, Normalise)
     forms = named_forms(labels, step.labels)
-    if held.coded is not None and not held.formed:
+    if attributes.coded is not None and not attributes.formed:
         names = [label for label in forms if similarity_name(labels[label].similarity) == "name"]
-        return coded_forms(held, lambda different: formed(different, forms, changed), names)
-    return formed(held, forms, changed)
+        return coded_forms(attributes, lambda different: formed(different, forms, changed), names)
+    return formed(attributes, forms, changed)
 
 
-def in_normal_form(held: Attributes, labels: Labels) -> Attributes:
+def in_normal_form(attributes: Attributes, labels: Labels) -> Attributes:
     """Attributes with every value in its normal form."""
-    return _stepped(held, Normalise(), labels)
+    return _stepped(attributes, Normalise(), labels)
 
 
-def _asked(step: Step, label: str, values: Sequence[str], labels: Labels) -> tuple[Record, ...]:
+def _record_a_value(step: Step, label: str, values: Sequence[str], labels: Labels) -> tuple[Record, ...]:
+    """One record per value, after the step."""
     return step.apply([Record.trusted((Attribute(label, value),)) for value in values], labels)
 
 
@@ -378,14 +385,14 @@ def named_forms(labels: Labels, wanted: Sequence[str] | None = None) -> dict[str
     }
 
 
-def _row_a_record(held: Attributes, pool: RecordPool, more: Sequence[Record]) -> pa.Table:
+def _row_a_record(attributes: Attributes, pool: RecordPool, more: Sequence[Record]) -> pa.Table:
     """One row per record, for a model that compares them: one column per label, the record's number and its source."""
     import pyarrow as pa
 
-    labels = held.labels
-    values = surest_values(held)
+    labels = attributes.labels
+    values = surest_values(attributes)
     owner = np.repeat([source.name for source in pool.sources], [source.records for source in pool.sources])
-    columns = {RECORD: pa.array(np.arange(held.records)), **{label: values.column(label) for label in labels}}
+    columns = {RECORD: pa.array(np.arange(attributes.records)), **{label: values.column(label) for label in labels}}
     whole = pa.table(columns).append_column(SOURCE, pa.array(owner, pa.string()))
     rows = []
     for place, record in enumerate(more):
@@ -393,5 +400,5 @@ def _row_a_record(held: Attributes, pool: RecordPool, more: Sequence[Record]) ->
         for label, value, confidence in record:
             best[label] = max(best.get(label, (-1.0, "")), (confidence, value))
         own = {label: value for label, (_, value) in best.items() if label in labels}
-        rows.append({RECORD: held.records + place, SOURCE: record.source or "release", **own})
+        rows.append({RECORD: attributes.records + place, SOURCE: record.source or "release", **own})
     return pa.concat_tables([whole, pa.Table.from_pylist(rows, schema=whole.schema)]) if rows else whole

@@ -34,7 +34,7 @@ class Label:
         because whoever reads "ALICE " has read Alice; whether an adversary recognises two of its records as the same,
         and merges them, depends on whether normalising is one of its steps.
     similarity : callable, optional
-        Maps (held, true) to a credit in [0, 1]; without it a value is right or wrong.
+        Maps (value, true) to a credit in [0, 1]; without it a value is right or wrong.
     suppressed : {"equal", "size", "prior"}
         What a value that covers the truth is worth.
     domain : sequence of str

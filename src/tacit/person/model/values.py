@@ -98,20 +98,20 @@ def covered(pattern: str, domain: Iterable[str]) -> list[str]:
     return [value for value in domain if covers(pattern, value)]
 
 
-def levenshtein(held: str, true: str) -> float:
+def levenshtein(value: str, true: str) -> float:
     """Share of the characters that need no change."""
     from rapidfuzz.distance import Levenshtein
 
-    return float(Levenshtein.normalized_similarity(held, true))
+    return float(Levenshtein.normalized_similarity(value, true))
 
 
-def exact(held: str, true: str) -> float:
+def exact(value: str, true: str) -> float:
     """1 for equal values, else 0."""
-    return float(held == true)
+    return float(value == true)
 
 
 def exp_abs(scale: float | str) -> Similarity:
-    """Credit exp(-abs(held - true) / scale) for numbers, or for days if the scale is text such as "365d".
+    """Credit exp(-abs(value - true) / scale) for numbers, or for days if the scale is text such as "365d".
 
     A text that is not a number (or not a day) is right or wrong.
 
@@ -130,10 +130,10 @@ def exp_abs(scale: float | str) -> Similarity:
         shown = repr(scale) if isinstance(scale, str | int | float) else "no number"
         raise ArgumentError(f"the scale of exp_abs is {shown}: give a positive number, or days as '365d'")
 
-    def credit(held: str, true: str) -> float:
+    def credit(value: str, true: str) -> float:
         measured = _day_number if days else _number
-        first, second = measured(held), measured(true)
-        return float(held == true) if first is None or second is None else math.exp(-abs(first - second) / width)
+        first, second = measured(value), measured(true)
+        return float(value == true) if first is None or second is None else math.exp(-abs(first - second) / width)
 
     return credit
 

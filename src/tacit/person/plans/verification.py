@@ -75,25 +75,25 @@ class VerificationPlan:
     searched: Literal["exact", "heuristic"]
 
 
-def certainty(held: Record | Sequence[Record], *, labels: Labels | None = None) -> float:
+def certainty(records: Record | Sequence[Record], *, labels: Labels | None = None) -> float:
     """How sure an adversary is of a composite record: its leakage against itself without doubts, L(r_c, r_e).
 
-    ``held`` is the composite record, or the records it is the union of (with the best confidence of each attribute).
+    ``records`` is the composite record, or the records it is the union of (with the best confidence of each attribute).
     For a label with a single value, r_e has the value the adversary trusts most, and the others count against it.
     Values that mean the same (synonyms) are one attribute; no credit is given for similar values, because two similar
     values are two beliefs. In [0, 1]; 1 if nothing is in doubt.
     """
-    return _Belief(held, labels).value(frozenset())
+    return _Belief(records, labels).value(frozenset())
 
 
 def verify_next(
-    held: Record | Sequence[Record], *, costs: Costs = None, labels: Labels | None = None
+    records: Record | Sequence[Record], *, costs: Costs = None, labels: Labels | None = None
 ) -> tuple[AttributeCheck, ...]:
     """What verifying each attribute would gain an adversary, the best gain per cost first.
 
     Parameters
     ----------
-    held, labels
+    records, labels
         As for ``certainty``.
     costs : mapping from label to float, or callable from attribute to float, optional
         What verifying costs; a label that is not in the mapping cannot be verified. Default 1 - confidence, as in the
@@ -111,11 +111,11 @@ def verify_next(
     ----------
     The gain is never negative. For a single-valued label, verifying one value refutes the others.
     """
-    return tuple(sorted(_Belief(held, labels).checks(costs), key=lambda check: -check.gain_per_cost))
+    return tuple(sorted(_Belief(records, labels).checks(costs), key=lambda check: -check.gain_per_cost))
 
 
 def verify_within(
-    held: Record | Sequence[Record], budget: float, *, costs: Costs = None, labels: Labels | None = None
+    records: Record | Sequence[Record], budget: float, *, costs: Costs = None, labels: Labels | None = None
 ) -> VerificationPlan:
     """The set of attributes to verify that makes an adversary surest within a budget.
 
@@ -126,7 +126,7 @@ def verify_within(
     """
     if not budget >= 0:
         raise ArgumentError(f"the budget is {budget:g}: it is 0 or more")
-    belief = _Belief(held, labels)
+    belief = _Belief(records, labels)
     cheapest: dict[int, AttributeCheck] = {}
     for check in belief.checks(costs):
         fact = belief.fact_of[check.member, check.place]

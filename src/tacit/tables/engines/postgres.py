@@ -94,13 +94,13 @@ class _Column:
         """What a column holds, where its type here does not tell: a number of any length comes as text."""
         return "number" if self.type == "numeric" else None
 
-    def here(self, given: pa.DataType) -> pa.DataType:
+    def here(self, arrow_type: pa.DataType) -> pa.DataType:
         """The Arrow type that it has here."""
         import pyarrow as pa
 
         if self.decimal:
             return pa.decimal128(*self.decimal)
-        return given if self.type in _AS_THEY_ARE or self.category == "A" else pa.string()
+        return arrow_type if self.type in _AS_THEY_ARE or self.category == "A" else pa.string()
 
 
 # Whole numbers of so many digits are exact as floats, and so are their quotients by powers of ten.
@@ -228,14 +228,14 @@ class PostgresEngine(DuckDBEngine):
 
     def opened(self, table: str) -> tuple[Rows, list[Kind | None]]:
         """One of its tables: its rows, and what its columns hold where their types here do not tell."""
-        found = self._tables[table]
-        self._place = f"{identifier(found['schema'])}.{identifier(found['name'])}"
+        entry = self._tables[table]
+        self._place = f"{identifier(entry['schema'])}.{identifier(entry['name'])}"
         with self._refusals():
-            self._columns = [_Column(**each) for each in self._ask(_COLUMNS.format(oid=found["oid"])).to_pylist()]
-            key = [identifier(each["name"]) for each in self._ask(_KEY.format(oid=found["oid"])).to_pylist()]
+            self._columns = [_Column(**each) for each in self._ask(_COLUMNS.format(oid=entry["oid"])).to_pylist()]
+            key = [identifier(each["name"]) for each in self._ask(_KEY.format(oid=entry["oid"])).to_pylist()]
             self._order = f"ORDER BY {', '.join(key)}" if key else ""
             self.notes = [] if key else [_NO_KEY]
-            self._snapshot = self._exported(found["kind"])
+            self._snapshot = self._exported(entry["kind"])
         rows = self.of_arrow(self._streamed()) if self._snapshot else self._spooled()
         self._base = ref(rows)
         if self._snapshot:
@@ -414,8 +414,8 @@ class PostgresEngine(DuckDBEngine):
         message = message.replace(self._uri, self.shown)
         if self._secret:
             message = message.replace(self._secret, "***")
-        found = re.search(r"(?:FATAL|ERROR): +(.*)|(connection to server .*)", message)
-        reason = next((each for each in found.groups() if each), "") if found else message
+        match = re.search(r"(?:FATAL|ERROR): +(.*)|(connection to server .*)", message)
+        reason = next((each for each in match.groups() if each), "") if match else message
         line = re.sub(r"\s+", " ", reason).split(" Query was:")[0].strip()[:300]
         hint = "check the address; the password is read from PGPASSWORD, a password file or a service file"
         raise SourceError(f"PostgreSQL at {self.shown} refused: {line}; {hint}") from None

@@ -74,23 +74,23 @@ def _behind(words: list[str]) -> list[str]:
     return [*words[1:end], words[0], *words[end:]]
 
 
-def addresses_alike(held: str, true: str) -> float:
+def addresses_alike(value: str, true: str) -> float:
     """Credit of an address that is nearly right: how similar its words are, in any order, above a similarity of 0.6.
 
     With a different house number, half of the credit is left. An address that goes on, with a town or a country, says
     everything the true one does, if the true one has a number and a street.
     """
-    if held == true:
+    if value == true:
         return 1.0
     words, others = _true_address(true)
-    if words is not None and words.issubset(held.split()):
+    if words is not None and words.issubset(value.split()):
         return 0.95
     # Below the cutoff the exact score does not matter, and is not computed.
-    similar = _letters_alike()(held, true, score_cutoff=60) / 100
+    similar = _letters_alike()(value, true, score_cutoff=60) / 100
     credit = max(0.0, min(0.95, (similar - 0.6) / 0.4))
     if not credit or not others:
         return credit
-    numbers = _HOUSE.findall(held)
+    numbers = _HOUSE.findall(value)
     return credit if not numbers or not others.isdisjoint(numbers) else credit / 2
 
 

@@ -37,26 +37,26 @@ def postcode(value: str, *, country: str | None = None) -> str:
     return own[:5] if len(own) == 9 and country.upper() in ("US", "PR") else own.zfill(5) if len(own) in (3, 4) else own
 
 
-def codes_alike(held: str, true: str) -> float:
+def codes_alike(value: str, true: str) -> float:
     """Credit of a code that is nearly right: one character more, less or different, or two swapped."""
     from rapidfuzz.distance import OSA
 
-    return 1.0 if held == true else 0.8 if min(len(held), len(true)) >= 6 and OSA.distance(held, true) == 1 else 0.0
+    return 1.0 if value == true else 0.8 if min(len(value), len(true)) >= 6 and OSA.distance(value, true) == 1 else 0.0
 
 
-def postcodes_alike(held: str, true: str) -> float:
+def postcodes_alike(value: str, true: str) -> float:
     """Credit of a postcode that is nearly right: without its leading 0, or mistyped as any code may be."""
-    if held != true and held.isdecimal() and len(held.lstrip("0")) >= 3 and held.lstrip("0") == true.lstrip("0"):
+    if value != true and value.isdecimal() and len(value.lstrip("0")) >= 3 and value.lstrip("0") == true.lstrip("0"):
         return 0.9
-    return codes_alike(held, true)
+    return codes_alike(value, true)
 
 
-def emails_alike(held: str, true: str) -> float:
+def emails_alike(value: str, true: str) -> float:
     """Credit of an e-mail address that is nearly right: one character mistyped. jo@ and bo@ are two people."""
-    same_box = held.rpartition("@")[0] == true.rpartition("@")[0]
-    if held != true and not same_box and min(len(each.rpartition("@")[0]) for each in (held, true)) < LEAST_BOX:
+    same_box = value.rpartition("@")[0] == true.rpartition("@")[0]
+    if value != true and not same_box and min(len(each.rpartition("@")[0]) for each in (value, true)) < LEAST_BOX:
         return 0.0
-    return codes_alike(held, true)
+    return codes_alike(value, true)
 
 
 def email(value: str) -> str:

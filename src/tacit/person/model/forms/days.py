@@ -127,18 +127,18 @@ def _part(text: str) -> str | None:
     return None
 
 
-def days_alike(held: str, true: str) -> float:
+def days_alike(value: str, true: str) -> float:
     """Credit of a day that is nearly right: day and month swapped, one digit off, only the year."""
-    if held == true:
+    if value == true:
         return 1.0
-    if (part := _part(held)) and true.startswith(part):
+    if (part := _part(value)) and true.startswith(part):
         return 0.3 if len(part) == 4 else 0.5
-    one, other = ((day.year, day.month, day.day) if (day := as_day(each)) else None for each in (held, true))
+    one, other = ((day.year, day.month, day.day) if (day := as_day(each)) else None for each in (value, true))
     if other is None:
         return 0.0
     if one is None:
         # 03/04/1990 may be either of two days.
-        either = (as_day(held, day_first=True), as_day(held, day_first=False))
+        either = (as_day(value, day_first=True), as_day(value, day_first=False))
         return 0.8 if any(day and (day.year, day.month, day.day) == other for day in either) else 0.0
     if (one[0], one[2], one[1]) == other:
         return 0.8

@@ -72,7 +72,7 @@ def generation_of(words: list[str]) -> tuple[list[str], str | None]:
     return words, None
 
 
-def names_alike(held: str, true: str) -> float:
+def names_alike(name: str, true: str) -> float:
     """Credit of a name that is nearly right: another order, a nickname, an initial, a name left out, a typing error.
 
     1 only for the same name; 0 for another surname.
@@ -84,11 +84,11 @@ def names_alike(held: str, true: str) -> float:
     >>> names_alike("alice baker", "alice archer")
     0.0
     """
-    if held == true:
+    if name == true:
         return 1.0
-    if not (held.isascii() and true.isascii()):
-        return _sounds_alike(held, true)
-    (one, first), (other, second) = generation_of(held.split()), generation_of(true.split())
+    if not (name.isascii() and true.isascii()):
+        return _sounds_alike(name, true)
+    (one, first), (other, second) = generation_of(name.split()), generation_of(true.split())
     if not one or not other or (first and second and first != second):
         return 0.0
     if one == other:
@@ -104,10 +104,10 @@ def names_alike(held: str, true: str) -> float:
     return max(_given_and_last(one, other), *turned, 0.0)
 
 
-def _sounds_alike(held: str, true: str) -> float:
+def _sounds_alike(name: str, true: str) -> float:
     """Credit of a name in Chinese characters for one in Latin letters, or in other characters that sound alike."""
-    sounds = (plain(each).replace(" ", "") for each in (held, true))
-    both = not (held.isascii() or true.isascii())
+    sounds = (plain(each).replace(" ", "") for each in (name, true))
+    both = not (name.isascii() or true.isascii())
     return 0.0 if len(set(sounds)) > 1 else 0.5 if both else 0.8
 
 
@@ -120,7 +120,7 @@ def _given_and_last(one: list[str], other: list[str]) -> float:
     half = one[-1] in other[1:-1] or other[-1] in one[1:-1]
     if not (last or half):
         return 0.0
-    first = _given(one[0], other[0])
+    first = _given_names_alike(one[0], other[0])
     return max(0.6 * first * half, min(0.95, last * first * _middle(one[1:-1], other[1:-1])))
 
 
@@ -128,10 +128,10 @@ def _middle(one: list[str], other: list[str]) -> float:
     """A different middle name or patronymic may mean another person; one left out or shortened says nothing."""
     if one == other:
         return 1.0
-    return 0.95 if all(_given(a, b) > 0 for a, b in zip(one, other, strict=False)) else 0.5
+    return 0.95 if all(_given_names_alike(a, b) > 0 for a, b in zip(one, other, strict=False)) else 0.5
 
 
-def _given(one: str, other: str) -> float:
+def _given_names_alike(one: str, other: str) -> float:
     if one == other:
         return 1.0
     if len(one) == 1 or len(other) == 1:
@@ -141,9 +141,9 @@ def _given(one: str, other: str) -> float:
     return jaro_winkler(one, other)
 
 
-def _called(given: str) -> frozenset[str]:
+def _called(name: str) -> frozenset[str]:
     """The nicknames of a given name, and the names that it is a nickname of."""
-    return _nicknames().get(given, frozenset())
+    return _nicknames().get(name, frozenset())
 
 
 @cache
@@ -151,11 +151,11 @@ def _nicknames() -> dict[str, frozenset[str]]:
     from nicknames import NickNamer
 
     called: dict[str, set[str]] = {}
-    for given, others in NickNamer().nickname_lookup.items():
+    for name, others in NickNamer().nickname_lookup.items():
         for other in others:
-            called.setdefault(given, set()).add(other)
-            called.setdefault(other, set()).add(given)
-    return {given: frozenset(others) for given, others in called.items()}
+            called.setdefault(name, set()).add(other)
+            called.setdefault(other, set()).add(name)
+    return {name: frozenset(others) for name, others in called.items()}
 
 
 def _one_letter(word: str) -> str:

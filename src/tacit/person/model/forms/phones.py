@@ -79,11 +79,11 @@ def _international(number: str, country: str | None) -> str | None:
     return str(phonenumbers.format_number(read, phonenumbers.PhoneNumberFormat.E164))
 
 
-def phones_alike(held: str, true: str) -> float:
+def phones_alike(value: str, true: str) -> float:
     """Credit of a number that is nearly right: without its country, with another extension, one digit off."""
-    one, other = (number.partition("x")[0].lstrip("+") for number in (held, true))
+    one, other = (number.partition("x")[0].lstrip("+") for number in (value, true))
     if one == other:
-        return 1.0 if held == true else 0.9
+        return 1.0 if value == true else 0.9
     # Without the country code, and without the 0 that is dialled first within the country.
     short, long = sorted((one.lstrip("0"), other.lstrip("0")), key=len)
     if len(short) >= OWN_DIGITS and long.endswith(short):

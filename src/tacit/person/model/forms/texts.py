@@ -64,12 +64,12 @@ def digits(value: str) -> str:
     return "".join(sign for sign in unicodedata.normalize("NFKC", value) if sign.isdigit())
 
 
-def jaro_winkler(held: str, true: str) -> float:
+def jaro_winkler(value: str, true: str) -> float:
     """Credit of a name that is nearly right: 0 up to a Jaro-Winkler similarity of 0.8, then linear.
 
     99 of 100 random pairs of surnames have a similarity below 0.75, so below 0.8 there is no credit.
     """
-    return max(0.0, 1 - (1 - _winkler()(held, true)) / 0.2)
+    return max(0.0, 1 - (1 - _winkler()(value, true)) / 0.2)
 
 
 @cache

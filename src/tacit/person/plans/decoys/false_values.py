@@ -68,7 +68,7 @@ def _dominates(better: Lane, lane: Lane, budget: float) -> bool:
 
 def _usable(label: str, allowance: Allowance, bogus: Bogus | None, values: set[str], most: int) -> Iterator[str]:
     """Values of a label that are false, new and different from one another."""
-    seen = set(values)
+    used = set(values)
     for place, value in enumerate(_drawn(label, bogus, most), start=1):
         if allowance.comparer.compare(Record([(label, value)])).kinds[0] != "wrong":
             if isinstance(bogus, Mapping):
@@ -76,8 +76,8 @@ def _usable(label: str, allowance: Allowance, bogus: Bogus | None, values: set[s
                 raise ArgumentError(f"false value {place} of '{label}' {why}")
             continue
         meant = allowance.labels[label].meant(value)
-        if meant not in seen:
-            seen.add(meant)
+        if meant not in used:
+            used.add(meant)
             yield value
 
 

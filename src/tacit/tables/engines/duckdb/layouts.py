@@ -89,15 +89,15 @@ def csv_kinds(path: Path, names: Sequence[str], delimiter: str, called: str) -> 
 
 def decimal_commas(path: Path, names: Sequence[str], delimiter: str, called: str) -> tuple[str, ...]:
     """The columns of a CSV whose first lines hold only numbers, some of them with a decimal comma."""
-    asked = ", ".join(
+    conditions = ", ".join(
         f"count(*) FILTER (regexp_full_match({name}, {text(_WITH_COMMA)})) = count(nullif({name}, '')) "
         f"AND count(*) FILTER (regexp_full_match({name}, {text(_SURELY_DECIMAL)})) > 0"
         for name in map(identifier, names)
     )
     scan = csv_scan(path, names, delimiter)
     with reading(called):
-        answer = connect().execute(f"SELECT {asked} FROM (SELECT * FROM {scan} LIMIT {_MANY_LINES})").fetchall()
-    return tuple(name for name, found in zip(names, answer[0], strict=True) if found)
+        answer = connect().execute(f"SELECT {conditions} FROM (SELECT * FROM {scan} LIMIT {_MANY_LINES})").fetchall()
+    return tuple(name for name, decimal in zip(names, answer[0], strict=True) if decimal)
 
 
 def write_points(path: Path, names: Sequence[str], delimiter: str, commas: Sequence[str], target: Path) -> None:
@@ -146,18 +146,18 @@ def _written_kinds(scan: str, names: Sequence[str], kinds: Sequence[Kind], calle
 def _kinds_of(
     connection: duckdb.DuckDBPyConnection, scan: str, names: Sequence[str], kinds: Sequence[Kind]
 ) -> list[Kind]:
-    asked: list[tuple[str, Kind]] = [(name, kind) for name in names for kind in kinds]
+    candidates: list[tuple[str, Kind]] = [(name, kind) for name in names for kind in kinds]
     filled = ", ".join(f"count({identifier(name)}) > 0" for name in names)
     for lines in (_FEW_LINES, _MANY_LINES):
         tried = "".join(
             f", count(try_cast({identifier(name)} AS {_WRITTEN[kind]})) = count(nullif({identifier(name)}, ''))"
-            for name, kind in asked
+            for name, kind in candidates
         )
         answer = connection.execute(f"SELECT {filled}{tried} FROM (SELECT * FROM {scan} LIMIT {lines})").fetchall()
-        asked = [each for each, fits in zip(asked, answer[0][len(names) :], strict=True) if fits]
+        candidates = [each for each, fits in zip(candidates, answer[0][len(names) :], strict=True) if fits]
     holding = {name for name, some in zip(names, answer[0], strict=False) if some}
     # The first kind that fits: numbers such as 1 and 0 could also be booleans.
-    fitting = {name: kind for name, kind in reversed(asked) if name in holding}
+    fitting = {name: kind for name, kind in reversed(candidates) if name in holding}
     return [fitting.get(name, "text") for name in names]
 
 

@@ -45,13 +45,13 @@ def numbered(
         schema = reader.schema
         for batch in reader:
             numbers = number(np.column_stack([batch.column(at).to_numpy() for at in range(len(columns))]))
-            made = [*map(_shared, batch.columns[len(columns) :]), pa.array(numbers.astype(np.int32))]
-            for chunk, array in zip(chunks, made, strict=True):
+            arrays = [*map(_shared, batch.columns[len(columns) :]), pa.array(numbers.astype(np.int32))]
+            for chunk, array in zip(chunks, arrays, strict=True):
                 chunk.append(array)
     types = [*(schema.field(len(columns) + at).type for at in range(len(others))), pa.int32()]
-    held = [_joined(chunk, kind) for chunk, kind in zip(chunks, types, strict=True)]
+    whole_columns = [_joined(chunk, kind) for chunk, kind in zip(chunks, types, strict=True)]
     # On a connection of its own: on the relation's, all its other queries would be bound again.
-    kept = connect(memory=memory).from_arrow(pa.table(held, names=[*others, name]))
+    kept = connect(memory=memory).from_arrow(pa.table(whole_columns, names=[*others, name]))
     # A type that Arrow lacks comes back as another one.
     typed = (f"{identifier(each)}::{column_type(relation, each)} AS {identifier(each)}" for each in others)
     return kept.project(", ".join([*typed, identifier(name)]))
@@ -64,14 +64,14 @@ def looked_up(
     import pyarrow as pa
 
     numbers = number(np.stack(np.unravel_index(np.arange(prod(sizes)), sizes), axis=1))
-    held = constant_list(relation, pa.array(numbers.astype(np.int32)))
+    number_list = constant_list(relation, pa.array(numbers.astype(np.int32)))
     # A cell that is the same for all rows must not look like a constant: of a constant Parquet says that it is never
     # missing, which a file that was written from finer parts does not say.
     place = f"{identifier(ROW)} % 1" if prod(sizes) == 1 else "0"
     for each, size in zip(columns, sizes, strict=True):
         place = f"({place}) * {size} + {identifier(each)}"
     others = [identifier(each) for each in relation.columns if each not in columns and each != ROW]
-    return relation.project(", ".join([*others, f"{held}[{place} + 1] AS {identifier(name)}", identifier(ROW)]))
+    return relation.project(", ".join([*others, f"{number_list}[{place} + 1] AS {identifier(name)}", identifier(ROW)]))
 
 
 def _shared(array: pa.Array) -> pa.Array:

@@ -387,8 +387,8 @@ def labelled(
     """
     import pyarrow as pa
 
-    told = [Column.of_texts(name, words).told for name, words in texts.items()]
-    kinds = [enumeration(relation, each) if each else "VARCHAR" for each in told]
+    all_texts = [Column.of_texts(name, words).told for name, words in texts.items()]
+    kinds = [enumeration(relation, each) if each else "VARCHAR" for each in all_texts]
     lists = constant_lists(relation, [pa.array(words, pa.string()) for words in texts.values()], kinds)
     looked = {name: f"{each}[{identifier(number)}::BIGINT + 1]" for name, each in zip(texts, lists, strict=True)}
     kept = [name for name in relation.columns if name != ROW]

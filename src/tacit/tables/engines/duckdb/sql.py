@@ -160,10 +160,10 @@ def enumeration(relation: duckdb.DuckDBPyRelation, labels: Sequence[str]) -> str
     return name
 
 
-def enumerated(relation: duckdb.DuckDBPyRelation, told: Mapping[str, Sequence[str]]) -> duckdb.DuckDBPyRelation:
+def enumerated(relation: duckdb.DuckDBPyRelation, all_texts: Mapping[str, Sequence[str]]) -> duckdb.DuckDBPyRelation:
     """The relation with columns of text as enumerations of all their texts; those already enumerated stay."""
     texts = {name for name, kind in zip(relation.columns, relation.types, strict=True) if kind.id == "varchar"}
-    kinds = {name: enumeration(relation, labels) for name, labels in told.items() if name in texts}
+    kinds = {name: enumeration(relation, labels) for name, labels in all_texts.items() if name in texts}
     quoted = ((name, identifier(name)) for name in relation.columns)
     parts = (f"{each}::{kinds[name]} AS {each}" if name in kinds else each for name, each in quoted)
     return relation.project(", ".join(parts)) if kinds else relation

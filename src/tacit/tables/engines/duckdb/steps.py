@@ -32,9 +32,9 @@ def stepped(relation: duckdb.DuckDBPyRelation, edges: Mapping[str, Edges]) -> du
 
     grids = {name: _Grids() for name, some in edges.items() if len(some) > FEW_EDGES and not _consecutive(some)}
     cells = {name: f"__tacit_cell{at}__" for at, name in enumerate(grids)}
-    found = [f"({grid.cell(identifier(n), edges[n], 0)})::BIGINT AS {cells[n]}" for n, grid in grids.items()]
-    held = [pa.array(np.concatenate(each)) for grid in grids.values() for each in (grid.steps, grid.edges)]
-    lists = iter(constant_lists(relation, held) if held else [])
+    cell_columns = [f"({grid.cell(identifier(n), edges[n], 0)})::BIGINT AS {cells[n]}" for n, grid in grids.items()]
+    arrays = [pa.array(np.concatenate(each)) for grid in grids.values() for each in (grid.steps, grid.edges)]
+    lists = iter(constant_lists(relation, arrays) if arrays else [])
     counted = {}
     for name, some in edges.items():
         value = identifier(name)
@@ -46,7 +46,7 @@ def stepped(relation: duckdb.DuckDBPyRelation, edges: Mapping[str, Edges]) -> du
             count = " + ".join(["0::BIGINT", *(f"({value} >= {edge!r}::DOUBLE)::BIGINT" for edge in some.tolist())])
         counted[name] = f"CASE WHEN {value} IS NOT NULL THEN {count} END"
     parts = (f"{counted.get(name, identifier(name))} AS {identifier(name)}" for name in relation.columns)
-    return (relation.project(", ".join(["*", *found])) if found else relation).project(", ".join(parts))
+    return (relation.project(", ".join(["*", *cell_columns])) if cell_columns else relation).project(", ".join(parts))
 
 
 def _consecutive(edges: Edges) -> bool:

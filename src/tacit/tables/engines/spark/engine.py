@@ -212,9 +212,9 @@ class SparkEngine(Engine):
 
             assert self._opened is not None
             partition = F.shiftright(column(ROW), _PLACE_BITS).alias("p")
-            found = self._opened.select(partition).groupBy("p").count().collect()
-            counts = [0] * (1 + max((row["p"] for row in found), default=0))
-            for row in found:
+            rows = self._opened.select(partition).groupBy("p").count().collect()
+            counts = [0] * (1 + max((row["p"] for row in rows), default=0))
+            for row in rows:
                 counts[row["p"]] = row["count"]
             self._counts = counts
         return self._counts
@@ -222,8 +222,8 @@ class SparkEngine(Engine):
     def held(self, rows: Rows) -> Rows:
         import narwhals as nw
 
-        held: Rows = nw.from_native(rows.to_native().cache())
-        return held
+        cached: Rows = nw.from_native(rows.to_native().cache())
+        return cached
 
     def collected(self, rows: Rows) -> pa.Table:
         return rows.collect("pyarrow").to_native()
@@ -274,14 +274,14 @@ class SparkEngine(Engine):
             every = number(np.stack(np.unravel_index(np.arange(prod(sizes)), sizes), axis=1)).astype(np.int64)
             looked_up = at_place(frame, place, {"__tacit_v__": pa.array(every)})
             return _lazy(looked_up.select(*others, F.col("__tacit_v__").alias(name), column(ROW)))
-        seen = frame.select(F.approx_count_distinct(F.hash(*map(column, columns)))).head()
-        if seen is None or seen[0] <= SOME:
+        distinct = frame.select(F.approx_count_distinct(F.hash(*map(column, columns)))).head()
+        if distinct is None or distinct[0] <= SOME:
             return None
-        made = numbered_on_workers(frame, columns, number, name)
+        numbered_frame = numbered_on_workers(frame, columns, number, name)
         # A value without a number must be reported now.
-        made.count()
-        finalize(self, _let_go, made).atexit = False
-        return _lazy(made)
+        numbered_frame.count()
+        finalize(self, _let_go, numbered_frame).atexit = False
+        return _lazy(numbered_frame)
 
     def labelled(self, rows: Rows, number: str, texts: Mapping[str, Sequence[str | None]]) -> Rows:
         import pyarrow as pa

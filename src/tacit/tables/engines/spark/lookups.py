@@ -81,15 +81,17 @@ def _as_stored(written: list[list[str | None]], kinds: Sequence[Any]) -> list[li
     from pyspark.sql import functions as F
     from pyspark.sql.types import StringType
 
-    asked = [at for at, kind in enumerate(kinds) if written[at] and not isinstance(kind, StringType)]
-    if not asked:
+    places = [at for at, kind in enumerate(kinds) if written[at] and not isinstance(kind, StringType)]
+    if not places:
         return written
-    longest = max(len(written[at]) for at in asked)
-    padded = {f"v{at}": pa.array(written[at] + [None] * (longest - len(written[at])), pa.string()) for at in asked}
+    longest = max(len(written[at]) for at in places)
+    padded = {f"v{at}": pa.array(written[at] + [None] * (longest - len(written[at])), pa.string()) for at in places}
     small = session().createDataFrame(pa.table({"i": np.arange(longest), **padded}))
-    read = (F.col(f"v{at}").try_cast(kinds[at]).cast("string").alias(f"v{at}") for at in asked)
-    found = small.select("i", *read).toArrow().sort_by("i")
-    return [found.column(f"v{at}").to_pylist()[: len(each)] if at in asked else each for at, each in enumerate(written)]
+    read = (F.col(f"v{at}").try_cast(kinds[at]).cast("string").alias(f"v{at}") for at in places)
+    stored = small.select("i", *read).toArrow().sort_by("i")
+    return [
+        stored.column(f"v{at}").to_pylist()[: len(each)] if at in places else each for at, each in enumerate(written)
+    ]
 
 
 def at_place(frame: DataFrame, place: Column, values: Mapping[str, pa.Array]) -> DataFrame:

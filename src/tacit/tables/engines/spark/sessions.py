@@ -78,10 +78,10 @@ def reading(name: str) -> Iterator[None]:
         with connections.reading(name):
             yield
     except refusals as error:
-        raise _told(name, error) from error
+        raise _tacit_error(name, error) from error
 
 
-def _told(name: str, error: Exception) -> TacitError:
+def _tacit_error(name: str, error: Exception) -> TacitError:
     """What Spark raised, in one line."""
     message = str(error)
     if MOVED in message:
