@@ -173,7 +173,20 @@ def test_the_list_fits_eighty_columns(listed: ColumnsResult, tmp_path: Path) -> 
 def test_amounts_written_as_text_are_named_so_and_not_taken_for_identifiers(write: str) -> None:
     columns = {"race": ["a", "b"] * 200, "cost": [write.format(i * 37.11 + 1) for i in range(400)]}
     cost = guesses(audit(pa.table(columns)))["cost"]  # type: ignore[arg-type]
-    assert (cost.kind, cost.reason.split(";")[0]) == ("text", "amounts written as text")
+    assert (cost.kind, cost.reason) == ("text", "amounts written as text")
+
+
+def test_who_leaves_out_amounts_is_told_how_to_keep_them() -> None:
+    from tacit.report import to_text
+
+    columns = {"race": ["a", "b"] * 200, "cost": [f"£{i * 37.11 + 1:,.2f}" for i in range(400)]}
+    told = " ".join(to_text(audit(pa.table(columns)), width=400, wording=COMMAND_LINE).split())  # type: ignore[arg-type]
+    assert "--drop cost" in told
+    assert "To keep cost instead, write the amounts as plain numbers, 1216.04 for £1,216.04" in told
+    columns["cost"] = [cost.strip("£").replace(",", "") for cost in columns["cost"]]
+    kept = to_text(audit(pa.table(columns)), width=400, wording=COMMAND_LINE)  # type: ignore[arg-type]
+    assert "To keep" not in kept
+    assert "--drop" not in kept
 
 
 def test_codes_and_phone_numbers_are_no_amounts() -> None:

@@ -12,6 +12,8 @@ import pytest
 from tables_of_people import clinic, write_csv
 from tacit import DataError, NotCertifiedError, SourceError, protect, verify
 from tacit.lenses.table import protect as lens
+from tacit.lenses.table.certifying import planned
+from tacit.lenses.table.tabulating import Counted
 
 
 @pytest.fixture
@@ -145,3 +147,17 @@ def test_rows_that_were_written_otherwise_are_never_released(people: Path, tmp_p
 
     monkeypatch.setattr(lens, "write_table", wrong)
     refused(people, tmp_path / "r", NotCertifiedError)
+
+
+@pytest.mark.parametrize(
+    ("differ", "words"),
+    [(0, "read again, the source counts differently"), (1, "1 row differs"), (1_200, "1,200 rows differ")],
+)
+def test_a_refusal_says_what_differs_and_never_that_nothing_does(
+    people: Path, tmp_path: Path, monkeypatch: Any, differ: int, words: str
+) -> None:
+    monkeypatch.setattr(planned, "written_as_counted", lambda *_: None)
+    monkeypatch.setattr(planned, "rows_that_differ", lambda *_: differ)
+    monkeypatch.setattr(Counted, "comes_out_again", lambda _: False)
+    with pytest.raises(NotCertifiedError, match=rf"not what was counted \({words}\): the source changes"):
+        protect(people, secret="illness", epsilon=0.5, out=tmp_path / "r")

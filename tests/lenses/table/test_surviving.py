@@ -22,9 +22,12 @@ from tacit.errors import ArgumentError
 from tacit.lenses.table.ladder import suggesting
 from tacit.lenses.table.ladder.advice import chosen
 from tacit.lenses.table.learned import quick
-from tacit.lenses.table.learned.surviving import no_less_than_a_column
+from tacit.lenses.table.learned.surviving import basis, no_less_than_a_column
+from tacit.lenses.table.question import ask
 from tacit.lenses.table.results import ColumnLeak, FirstAnswer
+from tacit.lenses.table.tabulating import counted
 from tacit.report import to_text
+from tacit.requests import Question
 
 pytestmark = pytest.mark.usefixtures("without_rungs")
 
@@ -186,6 +189,16 @@ def test_models_that_find_nothing_prove_nothing_and_say_so() -> None:
     result = audit(pa.table({"n": number, "s": np.where(number % 2, "a", "b")}), secret="s", shuffles=19, keep_id="n")
     assert result.verdict == "no leak detected"
     assert "not prove that there is none" in result.headline
+
+
+def test_models_that_fall_back_on_the_prior_give_no_interval_from_nothing_to_nothing() -> None:
+    """Nothing varies then, and an interval would be exact about what nobody knows."""
+    table = counted(ask(Question(pa.table(wide(60)), secret="ill")))
+    nothing = FirstAnswer("learned", 0.0, 0.0, 0.0, 1.0, 1.0, "no leak detected", "auto", 60)
+    assert "below 0.10%, and what they miss is not in that" in basis(nothing, table)
+    assert "interval" not in basis(nothing, table)
+    assert "95% interval 0% to 0.20%" in basis(replace(nothing, high=0.002), table)
+    assert "95% interval 0.02% to 0.04%" in basis(replace(nothing, low=0.0002, high=0.0004), table)
 
 
 def test_the_same_audit_with_a_change_keeps_all_that_was_said(tmp_path: Path) -> None:

@@ -61,6 +61,7 @@ def test_new_records_sources_and_facts_are_told_with_the_leakage_then_and_now(ca
     shown = str(found)
     assert "Newly known: phone (1)." in shown
     assert "New sources: gym." in shown
+    assert shown.index("Since the last audit") < shown.index("What to do first")
 
 
 def test_what_is_gone_is_told_and_another_person_too(case: Path) -> None:

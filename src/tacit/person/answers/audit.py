@@ -180,4 +180,4 @@ def _others(audit: PersonAuditResult) -> Sequence[doc.Section]:
 
 
 # The order of the answer. A new section is a function and a line here.
-SECTIONS = (_actions, _since, _ladder, _worst, _shares, _others)
+SECTIONS = (_since, _actions, _ladder, _worst, _shares, _others)

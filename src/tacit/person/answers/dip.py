@@ -63,7 +63,7 @@ class PersonDipResult(PersonResult):
         adversaries = doc.Count(len({dip.adversary for dip in self.dips}), "adversary", "adversaries")
         return (
             ("Recall", leak(worst.recall), "of the file comes back"),
-            ("Leakage", leak(worst.leakage), f"query {worst.query}, {worst.adversary}"),
+            ("Leakage", leak(worst.leakage), f"with '{doc.shorten(worst.query, 32)}', under '{worst.adversary}'"),
             ("Precision", leak(worst.precision), "of it is right"),
             ("Queries", doc.Count(len({dip.query for dip in self.dips})), sentence("under {}", adversaries)),
         )

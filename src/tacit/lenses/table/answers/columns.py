@@ -18,6 +18,8 @@ ColumnKind = Literal["identifier", "date", "place", "number", "category", "text"
 _TOLD = 40
 # How many of the coarser levels are listed, finest first.
 _LEVELS = 2
+# Why a column of amounts is text; told with what would make it numbers.
+AMOUNTS = "amounts written as text"
 _SAID: dict[ColumnKind, str] = {"text": "free text", "constant": "one value"}
 
 
@@ -132,6 +134,11 @@ class ColumnsResult(Result):
         if self.proposed_drop:
             words = "{drop} leaves out what singles out one person, or cannot be counted."
             items.append(sentence(words, drop=Setting("drop", list(self.proposed_drop))))
+        amounts = [each.name for each in self.columns if each.reason == AMOUNTS and each.name in self.proposed_drop]
+        if amounts:
+            words = "To keep {names} instead, write the amounts as plain numbers, 1216.04 for £1,216.04: they are then "
+            words += "told in ranges."
+            items.append(sentence(words, names=doc.listed(amounts)))
         items.extend(
             several_rows(each.name, each.distinct, self.looked_at - each.missing) for each in self._of_persons()
         )

@@ -130,9 +130,11 @@ class CountedRelease:
             return
         differ = rows_that_differ(self.counted, written, self.rules, self.key)
         if differ or not self.counted.comes_out_again():
+            rows = f"{differ:,} {'row differs' if differ == 1 else 'rows differ'}"
+            how = rows if differ else "read again, the source counts differently"
             raise NotCertifiedError(
-                f"what was written is not what was counted ({differ:,} rows differ): the source changes each time it "
-                "is read, or the disk is at fault. Nothing was released"
+                f"what was written is not what was counted ({how}): the source changes each time it is read, or the "
+                "disk is at fault. Nothing was released"
             )
 
     def keeps(self, written: Table, certificate: CountedCertificate) -> ReaderKeeps:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.document import CalibrationPoint, RiskHistogram
+from tacit.document.quantities import share
 from tacit.errors import Setting, sentence
 from tacit.lenses.histograms import histogram_of
 from tacit.lenses.table import findings
@@ -42,7 +43,7 @@ def with_learned(
 def findings_of(learned: Learned, *, epsilons: Sequence[float], beside: RiskHistogram | None = None) -> LearnedFindings:
     """Everything an audit says about a learned model."""
     model, evidence, question = learned.model, learned.evidence, learned.counted.question
-    risks, share = learned.risks_of_records()
+    risks, weights = learned.risks_of_records()
     return LearnedFindings(
         estimator=learned.name,
         reason=getattr(model, "reason_", ""),
@@ -58,7 +59,7 @@ def findings_of(learned: Learned, *, epsilons: Sequence[float], beside: RiskHist
         p_value=float(evidence.p_value),
         verdict=evidence.verdict,
         largest_risk=float(learned.risk.max()),
-        risk_histogram=histogram_of(risks, share, beside=beside),
+        risk_histogram=histogram_of(risks, weights, beside=beside),
         safe_shares=safe_shares(learned, epsilons),
         calibration=tuple(CalibrationPoint(**vars(each)) for each in evidence.calibration),
         riskiest=riskiest(learned, n=RISKIEST),
@@ -71,7 +72,7 @@ def findings_of(learned: Learned, *, epsilons: Sequence[float], beside: RiskHist
 def headline(learned_findings: LearnedFindings, secret: str) -> str:
     """The answer in one sentence, which says that it is an estimate."""
     whole = learned_findings.prior_log_loss
-    share, low, high, chance = (
+    part, low, high, chance = (
         max(nats, 0.0) / whole if whole > 0 else 0.0
         for nats in (
             learned_findings.information.value,
@@ -82,17 +83,17 @@ def headline(learned_findings: LearnedFindings, secret: str) -> str:
     )
     by = f"estimate by {learned_findings.estimator}"
     columns = f"The released columns, {'with the cuts you asked for' if learned_findings.cut else 'uncut'},"
-    if learned_findings.verdict == "leak" and share == 0:
+    if learned_findings.verdict == "leak" and part == 0:
         return f"{columns} are tied to {secret} ({by}; p {learned_findings.p_value:.2g}), but too weakly to predict it."
     if learned_findings.verdict == "leak":
         return (
-            f"{columns} give away about {share:.1%} of the uncertainty about {secret} ({by}; 95% interval {low:.1%} to "
-            f"{high:.1%}); shuffled secrets show {_up_to(chance)}."
+            f"{columns} give away about {share(part)} of the uncertainty about {secret} ({by}; 95% interval "
+            f"{share(low)} to {share(high)}); shuffled secrets show {_up_to(chance)}."
         )
     if learned_findings.verdict == "no leak detected":
         return (
             f"No leak about {secret} detected ({by}), which does not prove that there is none: t{columns[1:]} show "
-            f"{share:.1%} of its uncertainty, and shuffled secrets show {_up_to(chance)}."
+            f"{share(part)} of its uncertainty, and shuffled secrets show {_up_to(chance)}."
         )
     why = "there are too few records to learn from. Collect more"
     if learned_findings.unvouched:
@@ -104,8 +105,8 @@ def headline(learned_findings: LearnedFindings, secret: str) -> str:
     return sentence("Cannot tell whether {secret} leaks ({by}): {why}.", secret=secret, by=by, why=why)
 
 
-def _up_to(share: float) -> str:
-    return f"up to {share:.1%} (19 times in 20)" if share > 0 else "nothing"
+def _up_to(chance: float) -> str:
+    return f"up to {share(chance)} (19 times in 20)" if chance > 0 else "nothing"
 
 
 def safe_shares(learned: Learned, epsilons: Sequence[float]) -> tuple[LearnedSafeShare, ...]:

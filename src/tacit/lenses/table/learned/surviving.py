@@ -25,6 +25,8 @@ from tacit.lift import entropy
 
 # Counting is swamped if chance shows more than this share of what was counted, and more than this share of the whole.
 OF_COUNTED, OF_WHOLE = 0.25, 0.02
+# An interval that begins at zero and ends below this share is not told by its ends.
+LITTLE = 0.001
 
 
 def is_swamped(information: MeasureFinding) -> bool:
@@ -150,6 +152,9 @@ def basis(answer: FirstAnswer, table: Counted) -> str:
     learned = f"Quick estimate ('{answer.estimator}', learned) from {part}{count(table.n_records)} records"
     alone = f" {LINEAR_ALONE}" if is_wide(table) else ""
     interval = f"95% interval {share(answer.low)} to {share(answer.high)}"
+    if answer.low == 0 and answer.high is not None and answer.high < LITTLE:
+        # Where the models fall back on the prior nothing varies, and an interval from zero to zero would promise much.
+        interval = f"what its models predict is below {share(LITTLE)}, and what they miss is not in that"
     return f"{learned}; {interval}.{alone} Counting cannot tell: {by_counting}"
 
 

@@ -14,7 +14,7 @@ from tacit.codes.scales.scale import Scale
 from tacit.document import Progress, silent
 from tacit.errors import DataError
 from tacit.lenses.facts import SourceFacts
-from tacit.lenses.table.answers.columns import ColumnKind, ColumnsResult, GuessedColumn, audit_command
+from tacit.lenses.table.answers.columns import AMOUNTS, ColumnKind, ColumnsResult, GuessedColumn, audit_command
 from tacit.lenses.table.roles.names import (
     SECRET_KINDS,
     is_identifier,
@@ -186,7 +186,7 @@ def _kind(facts: _Seen) -> tuple[ColumnKind, str]:
     if facts.texts and many and _words(facts.texts) >= WORDS and facts.apart > HALF:
         return "text", "sentences"
     if len(facts.values) > FEW_NUMBERS and _nearly_all(_AMOUNT, facts.texts):
-        return "text", "amounts written as text; as plain numbers they could be told in ranges"
+        return "text", AMOUNTS
     if isinstance(scale, DateScale):
         return "date", "dates" if scale.layout == "typed" else f"dates written {scale.layout}"
     if is_identifier(facts.name) and many and facts.apart > HALF:
