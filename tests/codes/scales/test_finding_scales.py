@@ -16,7 +16,8 @@ from tables_of_people import write_csv
 from tacit.cli.wording import COMMAND_LINE
 from tacit.codes import atoms_table, find_scales, fitted_scales
 from tacit.codes.scales import finding, looking
-from tacit.codes.scales.nice import nicest
+from tacit.codes.scales.nice import centres, nicest
+from tacit.codes.scales.reduced import reduced_scale
 from tacit.errors import ArgumentError, DataError, SourceError
 from tacit.tables import open_table
 
@@ -49,6 +50,15 @@ def test_whole_numbers_over_a_short_range_are_each_an_atom():
     assert scale.size == 99 - 17 + 2
     assert texts(scale)[:2] + texts(scale)[-2:] == ["17", "18", "99", "missing"]
     assert [level.name for level in scale.levels] == ["by 5", "by 10", "by 25", "by 50"]
+
+
+@pytest.mark.parametrize("values", [[1e308, 1.7e308, 1.5], [-1.7976931348623157e308, 0.0, 1.7976931348623157e308]])
+def test_the_largest_floats_have_a_scale_like_any_others(values):
+    scale = found([*values * 40, float("inf")], least=5)
+    assert np.isfinite(scale.centres).all()
+    assert list(scale.centres) == sorted(scale.centres)
+    assert np.isfinite(centres(np.array([-1.7e308, 1.7e308]), np.array(values), whole=False, least=50)).all()
+    assert np.isfinite(reduced_scale(scale, np.arange(scale.size))[0].centres).all()
 
 
 def test_an_end_that_few_people_stand_on_is_left_open():

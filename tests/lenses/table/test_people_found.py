@@ -139,6 +139,12 @@ def test_levels_are_found_for_numbers_dates_and_codes_alone() -> None:
     }
 
 
+@pytest.mark.parametrize("values", [[1e308, -1e308, 1.5], [1e308, 2e307, 0.0], [5e-324, 1e-310, 0.0]])
+def test_numbers_whose_range_has_no_powers_of_ten_have_no_steps(values: list[float]) -> None:
+    table = open_table(pa.table({"x": values * 20}))
+    assert coarser_levels(table, ["x"]) == {"x": ()}
+
+
 def test_every_engine_makes_the_same_levels(as_table) -> None:
     data = pa.table(
         {

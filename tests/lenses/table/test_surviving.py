@@ -22,6 +22,7 @@ from tacit.errors import ArgumentError
 from tacit.lenses.table.ladder import suggesting
 from tacit.lenses.table.ladder.advice import chosen
 from tacit.lenses.table.learned import quick
+from tacit.lenses.table.learned.cells import LearnableCells
 from tacit.lenses.table.learned.surviving import basis, no_less_than_a_column
 from tacit.lenses.table.question import ask
 from tacit.lenses.table.results import ColumnLeak, FirstAnswer
@@ -81,6 +82,19 @@ def test_where_chance_shows_most_of_it_the_answer_is_learned_and_says_so(learned
     # Nothing was asked to be learned: risks stay counted, and so do exit codes.
     assert learned.learned is None
     assert learned.largest_risk == np.inf
+
+
+def test_infinite_numbers_are_learned_as_numbers_beyond_all_others() -> None:
+    columns = wide(120, 3)
+    columns["q1"] = [float("inf") if each > 1 else float("-inf") if each < -1 else each for each in columns["q1"]]
+    answer = audit(pa.table(columns), secret="ill", shuffles=19).answer
+    assert answer is not None
+    assert answer.how is not None
+    levels = pa.array([2.0, float("inf"), None, float("-inf"), -1.5])
+    cells = LearnableCells(("a",), (0,), (levels,), (np.zeros(5, bool),)).finite()
+    read = cells.levels[0].to_pylist()
+    assert (read[0], read[2], read[4]) == (2.0, None, -1.5)
+    assert -np.inf < read[3] < -1.5 < 2.0 < read[1] < np.inf
 
 
 def test_a_column_that_chance_explains_is_not_among_those_that_give_it_away(learned: AuditResult) -> None:

@@ -117,7 +117,9 @@ def centres(edges: Numbers, sample: Numbers, *, whole: bool, least: int) -> Numb
         return np.array([float(f"{mean[0]:.6g}")])
     low = np.concatenate([[edges[0] - whole], edges])
     high = np.concatenate([edges - whole, [edges[-1]]])
-    middle = np.where(count >= least, mean, low + (high - low) / 2)
+    with np.errstate(over="ignore"):
+        half = low + (high - low) / 2
+    middle = np.where(count >= least, mean, np.where(np.isfinite(half), half, low / 2 + high / 2))
     single = low == high if whole else np.zeros(len(low), bool)
     inner = np.arange(len(low))
     alone = single & (inner > 0) & (inner < len(edges))
@@ -134,4 +136,9 @@ def sober_mean(values: Numbers, records: Numbers, least: int) -> float:
     rank = max(1, min(least, int(below[-1]) // 2))
     first = values[np.searchsorted(below, rank, side="left")]
     last = values[np.searchsorted(below, below[-1] - rank, side="right")]
-    return float(np.average(np.clip(values, first, last), weights=records))
+    sober = np.clip(values, first, last)
+    with np.errstate(over="ignore"):
+        mean = float(np.average(sober, weights=records))
+        # The sum of a few of the largest floats is infinite; that of their shares is not, but for rounding.
+        shares = (sober * (records / records.sum())).sum()
+    return mean if np.isfinite(mean) else float(np.clip(shares, first, last))

@@ -61,7 +61,8 @@ def _(scale: NumberScale, groups: Ints) -> tuple[Scale, Ints]:
     starts, new = _runs(scale, groups)
     edges = tuple(scale.edges[start - 1] for start in starts.tolist())
     # No means of records here: a number that stands for an outer range is its edge.
-    inner = [(low + high) / 2 for low, high in pairwise(edges)]
+    # The sum of the halves is not infinite where half the sum would be.
+    inner = [low / 2 + high / 2 for low, high in pairwise(edges)]
     centres = (edges[0], *inner, edges[-1]) if edges else (0.0,)
     return replace(scale, edges=edges, centres=centres), new
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +38,10 @@ class LearnableCells:
         """Which of these records have a cell that the model has never seen: doubt counts as risk."""
         unmet = [strange[codes[:, j]] for j, strange in enumerate(self.strange)]
         return np.asarray(np.any(unmet, axis=0), dtype=bool)
+
+    def finite(self) -> LearnableCells:
+        """The same with infinities as finite numbers beyond all others: equal cells stay equal, and in order."""
+        return replace(self, levels=tuple(map(_finite, self.levels)))
 
 
 def cells_of(
@@ -78,6 +82,22 @@ def _refuse_strangers(name: str, values: Sequence[Any], unmet: Sequence[bool]) -
                 auto=Setting("estimator", "auto"),
             )
         )
+
+
+def _finite(levels: pa.Array) -> pa.Array:
+    import pyarrow as pa
+
+    if not pa.types.is_floating(levels.type):
+        return levels
+    numbers = np.array([np.nan if value is None else value for value in levels.to_pylist()], np.float64)
+    if not np.isinf(numbers).any():
+        return levels
+    usual = numbers[np.isfinite(numbers)]
+    low, high = (float(usual.min()), float(usual.max())) if len(usual) else (0.0, 0.0)
+    beyond = high / 2 - low / 2 + 1.0
+    largest = np.finfo(np.float64).max
+    ends = np.clip([low - beyond, high + beyond], -largest, largest)
+    return pa.array(np.clip(numbers, *ends), mask=np.isnan(numbers))
 
 
 def _typed(column: Column, values: Sequence[Any], kind: str | None) -> pa.Array:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 FIRST_LOOK = 2_000
 # A step leaves at most this many groups between the 1st and the 99th percentile of a number column.
 MOST_STEPS = 25
+SHORTEST, LONGEST = 1e-290, 1e300
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _CODE = re.compile(r"(?=.*\d)[0-9A-Za-z]{3,12}")
 
@@ -97,7 +98,8 @@ def _widths(numbers: np.ndarray[Any, np.dtype[np.float64]]) -> list[int | float]
     if len(different) < 2:
         return []
     low, high = np.quantile(numbers[np.isfinite(numbers)], [0.01, 0.99])
-    if not high > low:
+    # Beyond these, the powers of ten around it are no floats.
+    if not SHORTEST < high / 2 - low / 2 < LONGEST:
         return []
     gap = float(np.diff(different).min())
     power = math.floor(math.log10((high - low) / MOST_STEPS)) - 1
