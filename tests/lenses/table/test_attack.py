@@ -14,7 +14,7 @@ from tables_of_people import clinic, write_csv
 from tacit import ArgumentError, DataError, attack, protect
 from tacit.learn import binomial_limits
 from tacit.lenses.bench.weighing import Beliefs, beyond_chance
-from tacit.lenses.table.families import Lookup
+from tacit.lenses.table.families import Lookup, threads_for
 
 
 @pytest.fixture(scope="module")
@@ -195,3 +195,15 @@ def test_numbers_that_are_rare_infinite_or_empty_are_no_hindrance(tmp_path: Path
     protect(tmp_path / "people.csv", secret="illness", use=["odd"], epsilon=1, out=tmp_path / "r")
     tried = attack(tmp_path / "r", against=tmp_path / "people.csv", without=["linkage"])
     assert [each.score.name for each in tried.families] == ["trees", "linear", "lookup"]
+
+
+@pytest.mark.parametrize(("records", "threads"), [(1_000, {1}), (10**9, None)])
+def test_few_records_are_learned_in_one_thread(records: int, threads: set[int] | None) -> None:
+    """On a busy machine several threads wait for each other: an attack on the tutorial's table took minutes."""
+    import sklearn.ensemble  # noqa: F401  whose threads are limited only once it is loaded
+    from threadpoolctl import threadpool_info
+
+    before = {each["num_threads"] for each in threadpool_info()}
+    with threads_for(records):
+        assert {each["num_threads"] for each in threadpool_info()} == (threads or before)
+    assert {each["num_threads"] for each in threadpool_info()} == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 MOST_CATEGORIES = 200
 # The squares of some thousand numbers below this can be added up.
 HUGE = 1e150
+# Trees on more records than this gain by more threads.
+MANY_RECORDS = 200_000
 LINKAGE = Family(
     "linkage",
     "knows some true values of a person, has the whole file, and reads the other columns off the rows that fit",
@@ -83,13 +86,26 @@ class OfColumns:
     def fit(self, rows: TableRows, secret: Any) -> OfColumns:
         """Learn the secrets of rows."""
         values = rows.values if self.prepare is None else self.prepare(rows.values)
-        self.model_ = self.build(rows.categorical).fit(values, secret)
+        model = self.build(rows.categorical)
+        with threads_for(len(values)):
+            self.model_ = model.fit(values, secret)
         self.classes_ = self.model_.classes_
         return self
 
     def predict_proba(self, rows: TableRows) -> Features:
         """How likely each secret is, in the order of ``classes_``."""
-        return np.asarray(self.model_.predict_proba(rows.values))
+        with threads_for(len(rows.values)):
+            return np.asarray(self.model_.predict_proba(rows.values))
+
+
+def threads_for(records: int) -> AbstractContextManager[object]:
+    """One thread for few records: on a busy machine, those of boosted trees mostly wait for each other."""
+    if records > MANY_RECORDS:
+        return nullcontext()
+    from threadpoolctl import threadpool_limits
+
+    limits: AbstractContextManager[object] = threadpool_limits(limits=1)
+    return limits
 
 
 def _trees(random_state: int) -> OfColumns:
