@@ -239,6 +239,49 @@ def test_a_broken_line_far_down_is_named_by_the_file_and_not_by_the_engine(tmp_p
     assert SECRET not in str(raised.value)
 
 
+@pytest.mark.parametrize("most", [0, 1 << 20])
+def test_a_large_csv_is_read_like_a_small_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    monkeypatch.setattr("tacit.tables.engines.duckdb.engine.SMALL", most)
+    rows = 3_000
+    lines = "".join(f'{row},"n, {row}",{"" if row % 3 else row}\n' for row in range(rows))
+    shop = write(tmp_path, "shop.csv", f"id,na me,phone\n{lines}")
+    found = evidence(tmp_path, {**shop, "id": "id", "map": {"na me": "name"}})
+    numbered = found.numbered(range(found.n_records))
+    assert [record.name for record in numbered] == [str(row) for row in range(rows)]
+    expected = [{("name", f"n, {row}")} | (set() if row % 3 else {("phone", str(row))}) for row in range(rows)]
+    assert [set(record.confidences) for record in numbered] == expected
+    shop = write(tmp_path, "shop.csv", f"name,phone\n{'a,1' + chr(10)}{SECRET},2,3\n")
+    with pytest.raises(DataError, match=r"shop.csv, line 3: it has 3 cells") as raised:
+        read_sources(case_of(tmp_path, shop))
+    assert SECRET not in str(raised.value)
+
+
+@pytest.mark.parametrize("most", [0, 1 << 20])
+def test_what_a_file_says_is_read_after_the_case_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr("tacit.tables.engines.duckdb.engine.SMALL", most)
+    shop = write(tmp_path, "shop.csv", "name\nAlice\n")
+    case = case_of(tmp_path, shop)
+    write(tmp_path, "shop.csv", "name\nCarol\nAlice\n")
+    assert held(read_sources(case)) == [{("name", "Carol"): 1.0}, {("name", "Alice"): 1.0}]
+    # Nor does a table that was read stand for the file the next time.
+    write(tmp_path, "shop.csv", "name\nBob\n")
+    assert held(read_sources(case)) == [{("name", "Bob"): 1.0}]
+
+
+def test_a_table_is_opened_once_for_its_columns_and_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Path] = []
+
+    def counting(path: Path, **options: Any) -> Any:
+        opened.append(path)
+        return open_table(path, **options)
+
+    monkeypatch.setattr("tacit.person.sources.formats.open_table", counting)
+    assert len(held(evidence(tmp_path, write(tmp_path, "shop.csv", "name\nAlice\nBob\n")))) == 2
+    assert len(opened) == 1
+
+
 def test_a_file_that_changes_after_the_case_was_read_is_refused(tmp_path: Path) -> None:
     shop = write(tmp_path, "shop.csv", "nm\nAlice\n")
     case = case_of(tmp_path, {**shop, "map": {"nm": "name"}})

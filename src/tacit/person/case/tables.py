@@ -43,7 +43,7 @@ def columns_of(
     reader: CaseReader, node: yaml.Node, path: Path, what: str, format_: SourceFormat = "table"
 ) -> tuple[str, ...]:
     """The columns of a table; none after a mistake. An unchanged file is not opened again."""
-    from tacit.person.sources.formats import table_of
+    from tacit.person.sources.formats import columns_in
 
     with reader.refusals(node, what):
         place, stamp = f"{format_} {path.resolve()}", stamp_of(path) if path.is_file() else None
@@ -51,7 +51,7 @@ def columns_of(
             _columns.update(_kept(reader.path))
         known = _columns.get(place)
         if stamp is None or known is None or known[0] != stamp:
-            known = _columns[place] = stamp, table_of(path, format_).names
+            known = _columns[place] = stamp, columns_in(path, format_)
         return known[1]
     return ()
 

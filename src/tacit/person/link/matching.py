@@ -106,8 +106,16 @@ def _links(
     }
     for labels in alternatives:
         some = [sides[label] for label in labels]
-        if len(some) > 1:
-            some = _everywhere(some, [owned[label][2] for label in labels], grown, len(cluster))
+        if len(some) == 1:
+            # One owner of each value is linked to all the others, which takes no sorting.
+            (owner, number), one = some[0], np.zeros(owned[labels[0]][2], np.int32)
+            one[number] = owner
+            other = one[number]
+            apart = owner != other
+            first.append(owner[apart])
+            second.append(other[apart])
+            continue
+        some = _everywhere(some, [owned[label][2] for label in labels], grown, len(cluster))
         owner, value = _keys(some, len(cluster), most)
         order = np.argsort(value)
         owner, value = owner[order], value[order]
@@ -157,7 +165,9 @@ def _once(owner: Numbers, value: Numbers) -> Owned:
     if (owner[1:] > owner[:-1]).all():
         return owner, value
     # Both in one number, which is quicker to sort than two.
-    pairs = np.unique(owner.astype(np.int64) << 32 | value)
+    pairs = np.sort(owner.astype(np.int64) << 32 | value)
+    # np.unique without an inverse uses a hash table, which takes several times as long.
+    pairs = pairs[np.diff(pairs, prepend=pairs[:1] - 1) != 0]
     return (pairs >> 32).astype(np.int32), pairs.astype(np.int32)
 
 

@@ -307,9 +307,13 @@ class _Columns:
 
         self.store, self._table, self.row = store, table, store.identifier(ROW)
         self._cells = {name: f"c{place}" for place, name in enumerate(columns)}
-        native = nw.to_native(table.engine.indexed(table.picked(columns, list(self._cells.values()))))
-        with crossing(table, native) as rows:
-            self.name = store.load(rows)
+        with table.reading():
+            name = table.engine.loaded(table.rows, columns, list(self._cells.values()), store)
+        if name is None:
+            native = nw.to_native(table.engine.indexed(table.picked(columns, list(self._cells.values()))))
+            with crossing(table, native) as rows:
+                name = store.load(rows)
+        self.name = name
         self._kinds = store.ask(f"SELECT * FROM {self.name} LIMIT 0").schema
 
     def __getitem__(self, name: str) -> str:

@@ -140,6 +140,13 @@ class Engine(ABC):
         """
         return None
 
+    def loaded(self, rows: Rows, columns: Sequence[str], names: Sequence[str], store: Store) -> str | None:
+        """Hold columns under these names, and the positions, in a store; returns the table's name there.
+
+        None where the rows have to be brought to the store.
+        """
+        return None
+
     def coarsened(self, before: Rows, after: Rows, ways: Mapping[str, Coarsening | None]) -> Rows:
         """``after``: the rows ``before`` in which columns were replaced, each as its way says; None says nothing.
 

@@ -130,7 +130,12 @@ def _name(store: Store, country: str | None) -> list[Layer]:
 def _words(store: Store, part: str) -> str:
     """SQL for the words of a text in small letters, separated by a space."""
     cleaned = f"trim(regexp_replace({_unquoted(store, part)}, '[^a-z0-9]+', ' ', 'g'))"
-    return f"CASE WHEN {part} IS NOT NULL THEN {cleaned} END"
+    # Replacing by a pattern is slow, and most texts need less.
+    return (
+        rf"CASE WHEN regexp_full_match({part}, '[a-z0-9]+(\.? [a-z0-9]+)*') THEN replace({part}, '.', '') "
+        f"WHEN regexp_full_match({part}, ' [a-z0-9]+') THEN substr({part}, 2) "
+        f"WHEN {part} IS NOT NULL THEN {cleaned} END"
+    )
 
 
 def _untitled(words: str) -> str:
@@ -216,6 +221,8 @@ def _address(store: Store, country: str | None) -> list[Layer]:
         },
         {
             "words": "CASE WHEN regexp_full_match(unnumbered, '[a-z0-9/]+( [a-z0-9/]+)*') THEN unnumbered "
+            r"WHEN regexp_full_match(unnumbered, '[a-z0-9/]+([.,]? [a-z0-9/]+)*') THEN "
+            "replace(replace(unnumbered, '.', ''), ',', ' ,') "
             f"ELSE trim(regexp_replace({cleaned}, '[^a-z0-9/,]+', ' ', 'g')) END"
         },
         {

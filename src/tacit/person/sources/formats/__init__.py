@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from tacit.errors import SourceError
@@ -21,7 +22,7 @@ from tacit.person.sources.formats.json_rows import json_table
 from tacit.person.sources.formats.long import is_long, long_labels, long_records
 from tacit.person.sources.source import SourceFormat
 from tacit.tables.sources import open_table
-from tacit.tables.table import Table
+from tacit.tables.table import Stamp, Table, stamp_of
 
 _MODULES = (features, entities, breaches, harvester, spiderfoot, vcard, contacts, mailbox)
 FORMATS: dict[str, FileFormat] = {module.FORMAT.name: module.FORMAT for module in _MODULES}
@@ -30,7 +31,16 @@ _TEXTS = ".csv .tsv .txt .json .jsonl .ndjson .ijson .vcf .vcard .mbox .mbx .eml
 _DELIMITED = (".csv", ".tsv", ".tab", ".txt")
 _LOOKED_INTO = frozenset([*_TEXTS.split(), ""])
 
-__all__ = ["FORMATS", "FileFormat", "encoding_told", "found_format", "long_labels", "long_records", "table_of"]
+__all__ = [
+    "FORMATS",
+    "FileFormat",
+    "columns_in",
+    "encoding_told",
+    "found_format",
+    "long_labels",
+    "long_records",
+    "table_of",
+]
 
 
 def found_format(path: Path) -> SourceFormat:
@@ -50,8 +60,31 @@ def found_format(path: Path) -> SourceFormat:
     return "long" if file.columns and is_long(tuple(file.columns)) else "table"
 
 
+# Tables that were opened for their columns, until they are read: by process, format and path.
+_waiting: dict[tuple[int, SourceFormat, Path], tuple[Stamp, Table]] = {}
+MOST_WAITING = 16
+
+
+def columns_in(path: Path, format_: SourceFormat) -> tuple[str, ...]:
+    """The columns of a source of rows and columns; the table stays open for :func:`table_of`."""
+    stamp = stamp_of(path) if path.is_file() else None
+    table = _opened(path, format_)
+    if stamp is not None:
+        _waiting[os.getpid(), format_, path.resolve()] = stamp, table
+        if len(_waiting) > MOST_WAITING:
+            _waiting.pop(next(iter(_waiting)))
+    return table.names
+
+
 def table_of(path: Path, format_: SourceFormat) -> Table:
-    """A source of rows and columns, opened as a table."""
+    """A source of rows and columns, opened as a table, unless it is open and has not changed since."""
+    waiting = _waiting.pop((os.getpid(), format_, path.resolve()), None)
+    if waiting is not None and path.is_file() and waiting[0] == stamp_of(path):
+        return waiting[1]
+    return _opened(path, format_)
+
+
+def _opened(path: Path, format_: SourceFormat) -> Table:
     if format_ == "json" or path.suffix.lower() == ".json":
         return json_table(path)
     return open_table(path, delimiter=":" if _colons(path) else None)

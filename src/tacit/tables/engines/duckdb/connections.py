@@ -114,6 +114,9 @@ def _database(memory: str | None) -> tuple[duckdb.DuckDBPyConnection, Path]:
             "memory_limit": memory or f"{int(free_memory() * SHARE) >> 20}MiB",
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
+            # By default every 16 MB of temporary tables are written anew in memory, which nobody needs: they are
+            # dropped. A file is checkpointed when it is closed.
+            "checkpoint_threshold": "1TB",
         },
     )
     return database, spill

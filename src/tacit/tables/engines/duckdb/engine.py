@@ -133,6 +133,16 @@ class DuckDBEngine(Engine):
             return None
         return answered(lambda: connect(memory=self.memory).sql(f"SELECT count(*) AS n FROM {scan}").to_arrow_table())
 
+    def loaded(self, rows: Rows, columns: Sequence[str], names: Sequence[str], store: Store) -> str | None:
+        """For CSV files, which hold only texts: read again on the connection of the store."""
+        scan = self._scan_of(rows)
+        if scan is None or not scan.startswith("read_csv(") or not isinstance(store, DuckDBStore):
+            return None
+        shown = ", ".join(
+            f"{identifier(each)} AS {identifier(name)}" for each, name in zip(columns, names, strict=True)
+        )
+        return store.made(f"SELECT {shown}, row_number() OVER () - 1 AS {identifier(ROW)} FROM {scan}")
+
     def looked_through(
         self, rows: Rows, columns: Sequence[str], names: Sequence[str], most: int, steps: Collection[int]
     ) -> tuple[pa.Table, dict[int, pa.Table]] | None:
@@ -225,8 +235,13 @@ class DuckDBStore(Store):
             answered(lambda: self._connection.execute(query))
 
     def make(self, query: str) -> str:
+        with reading(self._name):
+            return self.made(query)
+
+    def made(self, query: str) -> str:
+        """As :meth:`make`; an error of DuckDB is raised unchanged, for a caller who knows what is being read."""
         name = f"tacit_store_{next(_serial)}"
-        self.run(f"CREATE TEMP TABLE {name} AS {query}")
+        answered(lambda: self._connection.execute(f"CREATE TEMP TABLE {name} AS {query}"))
         return name
 
     def load(self, data: Any) -> str:
