@@ -140,9 +140,9 @@ def numbers_apart(numbers: Table, name: str, other: Table, symbols: Symbols) -> 
         if rows != others:
             raise _not_of_one(other, others, numbers, rows)
         differ, records, passed = 0, np.zeros(len(symbols), np.int64), 0
-        kept: dict[int, list[Codes]] = {step: [] for step in other.usual_steps}
+        samples: dict[int, list[Codes]] = {step: [] for step in other.usual_steps}
         for here, there in _batches(files, [kind, kind]):
-            for step, some in kept.items():
+            for step, some in samples.items():
                 some.append(here[-passed % step :: step])
             passed += len(here)
             differ += int(((here != there) | (here < 0)).sum())
@@ -152,7 +152,7 @@ def numbers_apart(numbers: Table, name: str, other: Table, symbols: Symbols) -> 
     if differ == 0 and plain and all(_sorted(levels) for levels in symbols.levels):
         other.remembered.append(counts_of_symbols(symbols, records))
         if all(other[each].dtype == "String" for each in symbols.columns):
-            for step, some in kept.items():
+            for step, some in samples.items():
                 other.remember_sample(step, _texts(symbols, np.concatenate(some)))
     return differ
 
@@ -175,9 +175,9 @@ def _kept_symbols(table: Table, symbols: Symbols, file: IO[bytes], kind: np.dtyp
         file.write(numbers.astype(kind).tobytes())
 
     with table.reading():
-        told = table.engine.told_numbers(table.rows, symbols, keep)
+        complete = table.engine.told_numbers(table.rows, symbols, keep)
     file.seek(0)
-    if told:
+    if complete:
         return rows
     file.truncate()
     own = "__tacit_n__"

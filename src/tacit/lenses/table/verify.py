@@ -259,9 +259,9 @@ def _remember_sample(release: TableRelease, rows: RowComparison) -> None:
     if step == 1 or question.code is None or question.cuts or not texts:
         return
     sample = question.original.sample(question.released, MOST_ROWS)
-    told = sample_in_cells(sample, question.code, question.original)
-    if told is not None:
-        data.remember_sample(step, told)
+    in_cells = sample_in_cells(sample, question.code, question.original)
+    if in_cells is not None:
+        data.remember_sample(step, in_cells)
 
 
 def _is_made_again(release: TableRelease, rows: RowComparison) -> bool:

@@ -270,8 +270,8 @@ def symbol_numbers(
         for each in rows:
             if prod(map(len, each.values)) > min(MOST_CELLS, PER_ROW * max(len(each), MOST_VALUES)):
                 return False
-            told = zip(places, each.values, strict=True)
-            homes = [np.array([at.get(value, len(at)) for value in values], np.int64) for at, values in told]
+            columns = zip(places, each.values, strict=True)
+            homes = [np.array([at.get(value, len(at)) for value in values], np.int64) for at, values in columns]
             keep(number_of[np.ix_(*homes)].ravel().take(each.combined()))
     except NotStoredSo:
         return False
