@@ -237,7 +237,7 @@ def test_rows_apart_are_those_that_lie_side_by_side_and_differ():
 
 
 @pytest.mark.parametrize("damaged", [None, 0, 1_999])
-def test_rows_are_compared_with_what_is_drawn_for_them_and_then_need_not_be_counted(tmp_path, damaged):
+def test_rows_are_compared_with_what_is_drawn_for_them_and_then_need_not_be_counted(tmp_path, monkeypatch, damaged):
     data = pa.table({"x": [f"v{i * 7 % 5}" for i in range(2_000)], "y": [f"w{i % 3}" for i in range(2_000)]})
     pq.write_table(data, tmp_path / "original.parquet")
     original = open_table(tmp_path / "original.parquet")
@@ -248,6 +248,9 @@ def test_rows_are_compared_with_what_is_drawn_for_them_and_then_need_not_be_coun
     if damaged is not None:
         rows[damaged]["y"] = "w1" if rows[damaged]["y"] == "w0" else "w0"
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "release.parquet")
+    monkeypatch.setattr("tacit.tables.table.USUAL_SAMPLES", (300,))
+    # Smaller batches than a step, so that the rows of a sample lie anywhere in them.
+    monkeypatch.setattr(pairing, "BATCH", 5)
     release = open_table(tmp_path / "release.parquet")
     numbers = drawn_numbers(original, symbols, draws_by_channel(channel, len(symbols)), key=key, name="n")
     assert numbers_apart(numbers, "n", release, symbols) == (damaged is not None)
@@ -255,7 +258,28 @@ def test_rows_are_compared_with_what_is_drawn_for_them_and_then_need_not_be_coun
         told, again = release.remembered[0], count(open_table(tmp_path / "release.parquet"), ["x", "y"])
         assert told.levels == again.levels
         assert told.agrees(again)
+        (tmp_path / "release.parquet").unlink()
+        assert release.sample(["y", "x"], 300).to_pylist() == [{"y": row["y"], "x": row["x"]} for row in rows[::7]]
     else:
         assert not release.remembered
     with pytest.raises(DataError, match="rows"):
         numbers_apart(numbers, "n", open_table(pa.Table.from_pylist(rows[1:])), symbols)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_stored_dictionaries_number_symbols_as_rows_do(tmp_path, missing):
+    rng = np.random.default_rng(0)
+    rows = [{"x": f"v{a}", "y": None if b == 3 else f"w{b}"} for a, b in rng.integers(0, 4, (3_000, 2)).tolist()]
+    # Neither a level that the symbols lack nor a combination that they lack is a symbol.
+    fewer = pa.Table.from_pylist([row for row in rows if row["x"] != "v1" and (missing or row["y"] is not None)][:9])
+    symbols, kept = symbols_in(open_table(fewer), ["y", "x"]), []
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "rows.parquet", row_group_size=700)
+    table = open_table(tmp_path / "rows.parquet")
+    assert table.engine.told_numbers(table.rows, symbols, kept.append)
+    right = numbers_of(rows, symbols)
+    assert np.concatenate(kept).tolist() == right
+    assert {-1} < set(right)
+    # Numbers are not stored as dictionaries of texts; the engine numbers them.
+    pq.write_table(pa.table({"x": [1, 2, 2]}), tmp_path / "numbers.parquet")
+    table = open_table(tmp_path / "numbers.parquet")
+    assert not table.engine.told_numbers(table.rows, symbols_in(table, ["x"]), kept.append)

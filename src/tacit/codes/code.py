@@ -78,8 +78,9 @@ class CellCode:
         texts = []
         for column, scale in enumerate(self.scales):
             which, parts = self.tree.parts_of(column)
-            written = [scale.text(part) for part in parts]
-            texts.append(tuple(written[number] for number in which[self.tree.leaves]))
+            numbers = which[self.tree.leaves].tolist()
+            written = {number: scale.text(parts[number]) for number in dict.fromkeys(numbers)}
+            texts.append(tuple(written[number] for number in numbers))
         return tuple(texts)
 
     @cached_property

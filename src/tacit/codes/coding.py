@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,11 @@ from tacit.tables.counting import Counts, count, counted_before
 from tacit.tables.numbering import numbered
 from tacit.tables.numbers import ALIKE
 from tacit.tables.rewriting import labelled
-from tacit.tables.symbols import in_order
+from tacit.tables.symbols import encoded, in_order
 from tacit.tables.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # The hidden column of cell numbers, before they become levels.
 CELL = "__tacit_cell__"
@@ -167,6 +170,22 @@ def counts_by_cell(counts: Counts, columns: Sequence[str], cell: Ints) -> Counts
     at = [counts.columns.index(name) for name in columns]
     levels = [*(counts.levels[each] for each in at), tuple(range(int(cell.max(initial=-1)) + 1))]
     return _grouped(counts, [*columns, CELL], levels, [*counts.codes[:, at].T, cell])
+
+
+def sample_in_cells(rows: pa.Table, code: CellCode, table: Table) -> pa.Table | None:
+    """Some rows of a table as :func:`coded` writes them; None where that takes the engine, or numbers are written."""
+    import pyarrow as pa
+
+    numbers = [scale.column for scale in code.scales if isinstance(scale, NumberScale)]
+    if code.numbers or any(table[name].dtype not in ALIKE for name in numbers):
+        return None
+    atoms = []
+    for scale in code.scales:
+        levels, places = encoded(rows.column(scale.column), scale.column)
+        atoms.append(scale.atoms_of(levels)[places])
+    cell = pa.array(_cells_of(code, np.column_stack(atoms), table.name))
+    columns = zip(code.columns, code.written, strict=True)
+    return pa.table({name: pa.array(list(map(str, texts)), pa.string()).take(cell) for name, texts in columns})
 
 
 def few_values(scales: Sequence[Scale]) -> bool:

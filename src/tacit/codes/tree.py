@@ -245,7 +245,16 @@ class CellTree:
         return out
 
     def parts_of(self, column: int) -> tuple[Ints, list[Mask]]:
-        """Every part of a column that nodes have, each once, and the number of each node's part."""
+        """Every part of a column that nodes have, each once, and the number of each node's part; not to be changed."""
+        if column not in self._parts:
+            self._parts[column] = self._parts_of(column)
+        return self._parts[column]
+
+    @cached_property
+    def _parts(self) -> dict[int, tuple[Ints, list[Mask]]]:
+        return {}
+
+    def _parts_of(self, column: int) -> tuple[Ints, list[Mask]]:
         masks = [np.ones(self.sizes[column], bool)]
         number_of = {masks[0].tobytes(): 0}
         out = np.zeros(len(self), np.int64)
@@ -265,7 +274,7 @@ class CellTree:
     def stored(self) -> StoredTree:
         """The tree in the types of strict JSON."""
         starts = [int(start) for start in self.set_start if start >= 0] + [len(self.sets)]
-        text = "".join("01"[int(bit)] for bit in self.sets)
+        text = (self.sets + np.uint8(ord("0"))).tobytes().decode()
         return StoredTree(
             sizes=tuple(self.sizes.tolist()),
             column=tuple(self.column.tolist()),
@@ -289,7 +298,7 @@ class CellTree:
             np.array(stored.sizes, np.int64),
             np.array(stored.column, np.int64),
             np.array(stored.below, np.int64),
-            np.array([bit == "1" for text in stored.sets for bit in text], bool),
+            np.frombuffer("".join(stored.sets).encode(), np.uint8) == ord("1"),
             np.array(stored.known, np.int64),
         )
         if tree.stored() != stored:

@@ -24,6 +24,8 @@ T = TypeVar("T")
 
 _INFINITIES = {"inf": math.inf, "-inf": -math.inf}
 _NAMES = {str: "text", int: "a whole number", float: "a number", bool: "true or false", NoneType: "null"}
+# Values of exactly these types are written and read unchanged: long lists of them need no look at each.
+_PLAIN = frozenset({str, int, bool, NoneType})
 
 
 class Damaged(ValueError):
@@ -35,6 +37,8 @@ class Damaged(ValueError):
 
 def encoded(value: Any) -> Any:
     """A value in strict JSON types. An object that is ``stored()`` in another form is written in that form."""
+    if type(value) in _PLAIN:
+        return value
     if hasattr(value, "stored"):
         return encoded(value.stored())
     if is_dataclass(value) and not isinstance(value, type):
@@ -44,7 +48,7 @@ def encoded(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, list | tuple):
-        return [encoded(item) for item in value]
+        return list(value) if _PLAIN.issuperset(map(type, value)) else [encoded(item) for item in value]
     if isinstance(value, float) and math.isinf(value):
         return "inf" if value > 0 else "-inf"
     return value
@@ -182,6 +186,8 @@ def _tagged(kind: Any, data: Any) -> bool:
 
 def _tuple(inner: tuple[Any, ...], data: list[Any], at: str) -> tuple[Any, ...]:
     if inner[-1] is Ellipsis:
+        if inner[0] in _PLAIN and all(type(item) is inner[0] for item in data):
+            return tuple(data)
         inner = (inner[0],) * len(data)
     if len(inner) != len(data):
         raise Damaged(at, f"has {len(data)} entries where there are {len(inner)}")

@@ -8,9 +8,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError
 from tacit.tables.columns import plain_names
@@ -19,6 +20,9 @@ from tacit.tables.rewriting import with_symbol
 from tacit.tables.symbols import Codes, Symbols, encoded, in_order
 from tacit.tables.table import Table
 from tacit.tables.writing import os_errors
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Rows brought here at a time: the memory this takes does not grow with the table.
 BATCH = 1_000_000
@@ -126,25 +130,58 @@ def numbers_apart(numbers: Table, name: str, other: Table, symbols: Symbols) -> 
     Guarantees
     ----------
     Those of :func:`rows_apart`. If none differs, how often each symbol occurs is remembered as the counts of a table of
-    texts, which need not be counted again.
+    texts, which need not be counted again; so are its samples.
     """
-    own = "__tacit_n__"
     kind = np.min_scalar_type(-len(symbols) - 1)
     with ExitStack() as stack, os_errors(Path(tempfile.gettempdir())):
         files = [stack.enter_context(tempfile.TemporaryFile(prefix="tacit-symbols-")) for _ in range(2)]
         rows = _kept_numbers(numbers, [name], files[:1], [kind])
-        others = _kept_numbers(with_symbol(other, symbols, name=own), [own], files[1:], [kind])
+        others = _kept_symbols(other, symbols, files[1], kind)
         if rows != others:
             raise _not_of_one(other, others, numbers, rows)
-        differ, records = 0, np.zeros(len(symbols), np.int64)
+        differ, records, passed = 0, np.zeros(len(symbols), np.int64), 0
+        samples: dict[int, list[Codes]] = {step: [] for step in other.usual_steps}
         for here, there in _batches(files, [kind, kind]):
+            for step, some in samples.items():
+                some.append(here[-passed % step :: step])
+            passed += len(here)
             differ += int(((here != there) | (here < 0)).sum())
             records += np.bincount(here[here >= 0], minlength=len(symbols))
     # Another kind of column may hold the same values in another type, or in another order.
     plain = all(other[each].kind == "text" and not other[each].order for each in symbols.columns)
     if differ == 0 and plain and all(_sorted(levels) for levels in symbols.levels):
         other.remembered.append(counts_of_symbols(symbols, records))
+        if all(other[each].dtype == "String" for each in symbols.columns):
+            for step, some in samples.items():
+                other.remember_sample(step, _texts(symbols, np.concatenate(some)))
     return differ
+
+
+def _texts(symbols: Symbols, numbers: Codes) -> pa.Table:
+    """The values of symbols of texts, given their numbers."""
+    import pyarrow as pa
+
+    columns = zip(symbols.columns, symbols.levels, symbols.codes[numbers].T, strict=True)
+    return pa.table({name: pa.array(levels, pa.string()).take(pa.array(codes)) for name, levels, codes in columns})
+
+
+def _kept_symbols(table: Table, symbols: Symbols, file: IO[bytes], kind: np.dtype[Any]) -> int:
+    """Write the number of each row's symbol, -1 for missing, to a file, and go back to its start; how many rows."""
+    rows = 0
+
+    def keep(numbers: NDArray[np.integer[Any]]) -> None:
+        nonlocal rows
+        rows += len(numbers)
+        file.write(numbers.astype(kind).tobytes())
+
+    with table.reading():
+        complete = table.engine.told_numbers(table.rows, symbols, keep)
+    file.seek(0)
+    if complete:
+        return rows
+    file.truncate()
+    own = "__tacit_n__"
+    return _kept_numbers(with_symbol(table, symbols, name=own), [own], [file], [kind])
 
 
 def _sorted(levels: Sequence[Any]) -> bool:

@@ -192,7 +192,11 @@ class SymbolLabels(Sequence[Any]):
 
     def __getitem__(self, row: Any) -> Any:
         if isinstance(row, slice):
-            return [self[at] for at in range(*row.indices(len(self)))]
+            places = zip(self.levels, self.codes[row].T.tolist(), strict=True)
+            columns = [[levels[code] for code in codes] for levels, codes in places]
+            if not columns:
+                return [()] * len(self.codes[row])
+            return columns[0] if len(columns) == 1 else list(zip(*columns, strict=True))
         values = tuple(levels[code] for levels, code in zip(self.levels, self.codes[row], strict=True))
         return values[0] if len(values) == 1 else values
 

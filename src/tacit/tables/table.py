@@ -280,15 +280,24 @@ class Table:
 
         None where the engine cannot give both in one pass.
         """
-        steps = {step for step in map(self._step, USUAL_SAMPLES) if step > 1}
+        steps = self.usual_steps
         with self.reading():
             both = self.engine.looked_through(self.rows, columns, names, most, steps)
         if both is None:
             return None
         counted, samples = both
         for step, rows in samples.items():
-            self._sampled.setdefault(step, {}).update(zip(columns, rows.columns, strict=True))
+            self.remember_sample(step, rows.rename_columns(list(columns)))
         return counted
+
+    @property
+    def usual_steps(self) -> set[int]:
+        """The steps of the samples that are often taken; none of a table that is small enough to be taken whole."""
+        return {step for step in map(self.step_for, USUAL_SAMPLES) if step > 1}
+
+    def remember_sample(self, step: int, rows: pa.Table) -> None:
+        """Keep some columns of every ``step``-th row, for those who ask for them later."""
+        self._sampled.setdefault(step, {}).update(zip(rows.column_names, rows.columns, strict=True))
 
     @cached_property
     def _sampled(self) -> dict[int, dict[str, pa.ChunkedArray]]:
@@ -297,7 +306,7 @@ class Table:
 
     def thinned(self, rows: int) -> Table:
         """The table with the rows that :meth:`sample` gives, computed once and kept."""
-        step = self._step(rows)
+        step = self.step_for(rows)
         if step == 1:
             return self
         if step not in self._thinned:
@@ -314,7 +323,7 @@ class Table:
             with self.reading():
                 kept = self.engine.spaced(self.rows, columns, step)
             if kept is not None:
-                self._sampled.setdefault(step, {}).update(zip(columns, kept.columns, strict=True))
+                self.remember_sample(step, kept.rename_columns(list(columns)))
         return kept
 
     def _kept(self, step: int, columns: Sequence[str]) -> pa.Table | None:
@@ -345,7 +354,8 @@ class Table:
             kept = self.engine.where(self.rows, nw.col(ROW).cast(nw.Int64) * _GOLDEN % _WHOLE < most)
         return self.with_rows(kept, self.columns)
 
-    def _step(self, rows: int) -> int:
+    def step_for(self, rows: int) -> int:
+        """The step of a sample of at most so many rows: 1 if the table has no more."""
         if rows < 1:
             raise ArgumentError(f"a sample needs at least one row, not {rows}")
         return max(1, -(-self.row_count() // rows))
@@ -376,7 +386,7 @@ class Table:
         import narwhals as nw
         import pyarrow as pa
 
-        step = self._step(rows)
+        step = self.step_for(rows)
         whole = self.brought(columns)
         if whole is not None:
             return whole if step == 1 else whole.take(pa.array(range(0, whole.num_rows, step)))

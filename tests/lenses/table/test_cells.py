@@ -20,7 +20,9 @@ from hospital import hospital
 from sizes import few, many
 from tables_of_people import read_csv, write_csv
 from tacit import ArgumentError, DataError, SourceError, attack, protect, verify
+from tacit.codes.coding import sample_in_cells
 from tacit.release.levels import read_code
+from tacit.tables import open_table
 
 SECRET = {"illness": ["B20", "F32"]}
 ROWS = many(1_200, 2_000)
@@ -323,3 +325,29 @@ def test_times_with_a_zone_are_told_by_a_clock_that_is_named(tmp_path: Path) -> 
 def test_a_known_column_that_is_not_released_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="may be known but is not released"):
         protect(folder / "stays.csv", secret=SECRET, epsilon=0.5, drop="age", known="age", out=tmp_path / "r")
+
+
+def test_a_sample_in_cells_is_what_the_release_holds(release: Path, folder: Path) -> None:
+    code, original = read_code(release), open_table(folder / "stays.csv")
+    assert code is not None
+    told = sample_in_cells(original.sample(code.columns, 50), code, original)
+    assert told is not None
+    written = read_csv(release / "data.csv")
+    step = original.step_for(50)
+    assert told.to_pydict() == {name: written[name][::step] for name in code.columns}
+
+
+def test_a_sample_of_a_release_that_was_made_again_is_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pq.write_table(pa.table(hospital(ROWS)), tmp_path / "stays.parquet")
+    for module in ("verify", "kept.tables"):
+        monkeypatch.setattr(f"tacit.lenses.table.{module}.MOST_ROWS", 100)
+    protect(tmp_path / "stays.parquet", secret=SECRET, epsilon=0.5, out=tmp_path / "r")
+    kept: list[dict[str, list[str]]] = []
+    monkeypatch.setattr(
+        "tacit.tables.table.Table.remember_sample", lambda _, step, rows: kept.append(rows.to_pydict()), raising=True
+    )
+    assert verify(tmp_path / "r", against=tmp_path / "stays.parquet").verdict == "holds"
+    data = pq.read_table(tmp_path / "r" / "data.parquet").to_pydict()
+    assert {name: values[:: -(-ROWS // 100)] for name, values in data.items() if name in kept[-1]} == kept[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,6 +25,18 @@ _AT_ONCE = 1_000_000
 _DRAWN = 10.0
 # What columns tell about each other, kept for records that are searched again under another bound.
 _COUNTED: WeakKeyDictionary[GroupedRecords, tuple[tuple[Ints, ...], Matrix]] = WeakKeyDictionary()
+
+
+class AroundNodes(NamedTuple):
+    """The place of every group of records by node and group of a column's atoms, what is in each, and x log x of it.
+
+    ``free`` is half of how many groups of atoms a node has beyond the first: what chance tells about them, per record.
+    """
+
+    place: Ints
+    all_of: Matrix
+    logs: Matrix
+    free: Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,18 +74,17 @@ class Worth:
             gain += _parted(tally, self.use[column][:, tally.atom] * tally.weight, at, left, right)
         return np.asarray(gain / (left + right))
 
-    def around(self, frontier: Frontier, node: Ints) -> list[tuple[Ints, Matrix]]:
-        """For each column the place of every group of records, by node and group of atoms, and what is in each."""
+    def around(self, frontier: Frontier, node: Ints) -> list[AroundNodes]:
+        """For each column what the nodes hold of it, whichever cut is tried."""
         sums_around = []
         for groups, codes in zip(self.groups, frontier.codes, strict=True):
             size = int(groups.max()) + 1
             place = node * size + groups[codes]
-            sums_around.append((place, sums(place, frontier.weight, len(frontier) * size).reshape(-1, size)))
+            all_of = sums(place, frontier.weight, len(frontier) * size).reshape(-1, size)
+            sums_around.append(AroundNodes(place, all_of, xlogx(all_of), ((all_of > 0).sum(axis=1) - 1) / 2))
         return sums_around
 
-    def elsewhere(
-        self, frontier: Frontier, node: Ints, around: list[tuple[Ints, Matrix]], left: Mask, column: Ints
-    ) -> Vector:
+    def elsewhere(self, frontier: Frontier, node: Ints, around: list[AroundNodes], left: Mask, column: Ints) -> Vector:
         """What a cut of each node tells about the columns that it does not cut, minus chance, per record."""
         n, out = len(frontier), np.zeros(len(frontier))
         here = np.flatnonzero(left)
@@ -80,10 +92,10 @@ class Worth:
         weight, lefts = sums(node, frontier.weight, n), sums(node[here], weights, n)
         entropy = xlogx(weight) - xlogx(lefts) - xlogx(weight - lefts)
         unit = weight / sums(node, frontier.records, n)
-        for other, (place, all_of) in enumerate(around):
+        for other, (place, all_of, logs, free) in enumerate(around):
             left_of = sums(place[here], weights, all_of.size).reshape(all_of.shape)
-            mixed = (xlogx(left_of) + xlogx(np.maximum(all_of - left_of, 0.0)) - xlogx(all_of)).sum(axis=1)
-            chance = ((all_of > 0).sum(axis=1) - 1) / 2 * unit
+            mixed = (xlogx(left_of) + xlogx(np.maximum(all_of - left_of, 0.0)) - logs).sum(axis=1)
+            chance = free * unit
             out += np.where(column == other, 0.0, self.other[other] * np.maximum(entropy + mixed - chance, 0.0))
         return out / np.maximum(weight, 1e-300)
 

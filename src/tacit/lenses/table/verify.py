@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tacit.codes.code import CellCode
+from tacit.codes.coding import sample_in_cells
 from tacit.document import Nats, Progress, silent
 from tacit.errors import ArgumentError, Command, UnknownValueError, sentence
 from tacit.lenses.table.certifying import channel_made
@@ -244,10 +245,23 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
     if again and release.rules is not None and release.rules.as_coded and certificate.mechanism.weight is None:
         # The file holds the cells that were counted, and nothing else.
         release.data.remembered.append(rows.original.counts.by(certificate.released))
+        _remember_sample(release, rows)
     whole = [check_of_people(certificate, release.rules, rows), *_checks_of_channel(release, rows)]
     whole += checks_of_reader(certificate, rows.original, release.data)
     plainly = _written_plainly(release, rows, again=again)
     return [*checks, plainly, *_checks_of_rows(release, rows, again=again), *whole]
+
+
+def _remember_sample(release: TableRelease, rows: RowComparison) -> None:
+    """Keep the sample of the release that is compared with one of the original: its cells, which the file holds."""
+    question, data = rows.original.question, release.data
+    step, texts = data.step_for(MOST_ROWS), all(data[name].dtype == "String" for name in release.certificate.released)
+    if step == 1 or question.code is None or question.cuts or not texts:
+        return
+    sample = question.original.sample(question.released, MOST_ROWS)
+    in_cells = sample_in_cells(sample, question.code, question.original)
+    if in_cells is not None:
+        data.remember_sample(step, in_cells)
 
 
 def _is_made_again(release: TableRelease, rows: RowComparison) -> bool:

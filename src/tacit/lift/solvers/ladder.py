@@ -355,13 +355,14 @@ class MechanismLadder:
             raise ArgumentError("the joint cannot be kept within these bounds to the precision of its numbers")
         marginal = self.joint.marginal
         labels = assign(sparse, marginal)
+        released = self.joint.released[:]
         whole = entropy(marginal)
         loss = min(Mixture.of_channel(sparse, marginal).loss, whole)
         nmil = loss / whole if whole > 0 else 0.0
         kept = float(np.asarray(sparse[labels, np.arange(len(labels))]) @ marginal[labels])
         return MixtureChannel(
             sparse,
-            [self.joint.released[int(x)] for x in labels],
+            [released[x] for x in labels.tolist()],
             labels=labels,
             rung=name,
             epsilon=epsilon,

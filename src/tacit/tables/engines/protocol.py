@@ -167,6 +167,13 @@ class Engine(ABC):
         """
         return None
 
+    def told_numbers(self, rows: Rows, symbols: Symbols, keep: Callable[[NDArray[np.integer[Any]]], None]) -> bool:
+        """Give ``keep`` the number of each row's symbol, -1 where it is none, some rows at a time and in order.
+
+        False where the engine cannot tell them without computing a column; what ``keep`` was given is then void.
+        """
+        return False
+
     def counted_beside(
         self, rows: Rows, columns: Sequence[str], other: Engine, beside: Rows, names: Sequence[str], most: int
     ) -> pa.Table | None:

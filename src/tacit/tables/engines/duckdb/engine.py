@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from itertools import count
 from math import prod
@@ -18,7 +18,7 @@ from tacit.tables.engines.duckdb import numbering, rewriting, steps
 from tacit.tables.engines.duckdb.connections import answered, connect, reading
 from tacit.tables.engines.duckdb.layouts import FILE, attached, csv_scan, is_view, jsonl_scan, patterns, told_by_folders
 from tacit.tables.engines.duckdb.sql import held_table, identifier, in_texts, pattern, renamed, text
-from tacit.tables.engines.duckdb.stored import stored_rows, tallied
+from tacit.tables.engines.duckdb.stored import stored_rows, symbol_numbers, tallied
 from tacit.tables.engines.protocol import Engine, Store
 from tacit.tables.symbols import Symbols
 
@@ -151,6 +151,12 @@ class DuckDBEngine(Engine):
             return None
         tally = tallied(stored_rows(self._stored, columns), len(columns), steps)
         return None if tally is None else (tally.groups(names, most), tally.samples(names))
+
+    def told_numbers(self, rows: Rows, symbols: Symbols, keep: Callable[[NDArray[np.integer[Any]]], None]) -> bool:
+        """For Parquet files, whose dictionaries tell values apart."""
+        if self._stored is None or self._scan_of(rows) is None:
+            return False
+        return symbol_numbers(stored_rows(self._stored, symbols.columns), symbols, keep)
 
     def counted_beside(
         self, rows: Rows, columns: Sequence[str], other: Engine, beside: Rows, names: Sequence[str], most: int

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.tables.engines.duckdb.dictionaries import lists_each_once
+from tacit.tables.symbols import Symbols
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,6 +54,14 @@ class StoredRows:
     def beside(self, other: StoredRows) -> StoredRows:
         """The columns of as many other rows next to these."""
         return StoredRows((*self.values, *other.values), (*self.places, *other.places))
+
+    def combined(self) -> Numbers:
+        """The number of each row's combination of values; the caller has seen that there are few."""
+        number = self.places[0].copy()
+        for values, place in zip(self.values[1:], self.places[1:], strict=True):
+            number *= np.int32(len(values))
+            number += place
+        return number
 
     def __len__(self) -> int:
         return len(self.places[0])
@@ -179,10 +188,7 @@ class ValueTally:
         cells = prod(sizes)
         if cells > min(MOST_CELLS, PER_ROW * max(len(rows), MOST_VALUES)):
             raise NotStoredSo
-        number = rows.places[0].copy()
-        for size, place in zip(sizes[1:], rows.places[1:], strict=True):
-            number *= np.int32(size)
-            number += place
+        number = rows.combined()
         homes = [
             np.array([levels.setdefault(value, len(levels)) for value in values], np.int64)
             for levels, values in zip(self.levels, rows.values, strict=True)
@@ -246,3 +252,27 @@ def tallied(rows: Iterator[StoredRows], columns: int, steps: Collection[int] = (
     except NotStoredSo:
         return None
     return tally
+
+
+def symbol_numbers(
+    rows: Iterator[StoredRows], symbols: Symbols, keep: Callable[[NDArray[np.integer[Any]]], None]
+) -> bool:
+    """Give ``keep`` the number of each row's symbol, -1 where it is none; False if the engine had better tell it."""
+    # One more place in each column is that of values that are not a level.
+    sizes = [len(levels) + 1 for levels in symbols.levels]
+    texts = all(level is None or isinstance(level, str) for levels in symbols.levels for level in levels)
+    if not texts or not sizes or prod(sizes) > MOST_CELLS:
+        return False
+    number_of = np.full(sizes, -1, np.int32)
+    number_of[tuple(symbols.codes.T)] = np.arange(len(symbols))
+    places = [{level: at for at, level in enumerate(levels)} for levels in symbols.levels]
+    try:
+        for each in rows:
+            if prod(map(len, each.values)) > min(MOST_CELLS, PER_ROW * max(len(each), MOST_VALUES)):
+                return False
+            columns = zip(places, each.values, strict=True)
+            homes = [np.array([at.get(value, len(at)) for value in values], np.int64) for at, values in columns]
+            keep(number_of[np.ix_(*homes)].ravel().take(each.combined()))
+    except NotStoredSo:
+        return False
+    return True
