@@ -56,11 +56,11 @@ class ColumnCells:
     def begins_with(self, store: Store, pattern: str) -> bool:
         """Whether the first cells that are not empty all match; if not, the column need not be read."""
         first = f"SELECT {self.value} AS v FROM {self.rows} WHERE {self.value} IS NOT NULL LIMIT {FIRST_CELLS}"
-        (found,) = store.ask(
+        (totals,) = store.ask(
             f"SELECT count(*) AS n, count(CASE WHEN regexp_full_match(trim(v), '{pattern}') THEN 1 END) AS those "
             f"FROM ({first}) s"
         ).to_pylist()
-        return bool(found["n"] == found["those"] > 0)
+        return bool(totals["n"] == totals["those"] > 0)
 
 
 def as_the_column_says(store: Store, cells: ColumnCells, form: str, country: str | None) -> ColumnCells:
@@ -80,12 +80,12 @@ def _days(store: Store, cells: ColumnCells, day_first: bool | None) -> ColumnCel
             f"count(CASE WHEN regexp_full_match(trim(v), '{pattern}') THEN 1 END) AS {name}"
             for name, pattern in (("serials", _SERIAL), ("seconds", _SECONDS))
         )
-        (found,) = store.ask(
+        (totals,) = store.ask(
             f"SELECT count(v) AS n, {counts} FROM (SELECT {value} AS v FROM {cells.rows}) s"
         ).to_pylist()
-        if found["n"] in (found["serials"], found["seconds"]):
+        if totals["n"] in (totals["serials"], totals["seconds"]):
             number = f"CAST(CAST(trim({value}) AS DOUBLE) AS BIGINT)"
-            days = f"{number} - {_SERIAL_1970}" if found["serials"] else f"floor({number} / 86400.0)"
+            days = f"{number} - {_SERIAL_1970}" if totals["serials"] else f"floor({number} / 86400.0)"
             return replace(cells, value=f"CAST(DATE '1970-01-01' + CAST({days} AS INTEGER) AS STRING)")
     if cells.begins_with(store, r"\d{7,8}"):
         value = divided(value)
@@ -100,12 +100,12 @@ def _postcodes(store: Store, cells: ColumnCells, country: str | None) -> ColumnC
     if country is not None or not cells.begins_with(store, f"{_SHORT}|{_LONG}"):
         return cells  # the country decides, or zeros were kept
     value = cells.value
-    (found,) = store.ask(
+    (totals,) = store.ask(
         f"SELECT count(v) AS n, count(CASE WHEN regexp_full_match(trim(v), '{_SHORT}') THEN 1 END) AS short, "
         f"count(CASE WHEN regexp_full_match(trim(v), '{_LONG}') THEN 1 END) AS long FROM "
         f"(SELECT {value} AS v FROM {cells.rows}) s WHERE v IS NOT NULL"
     ).to_pylist()
-    if found["short"] + found["long"] != found["n"] or not 0 < found["short"] <= MOST_SHORT * found["n"]:
+    if totals["short"] + totals["long"] != totals["n"] or not 0 < totals["short"] <= MOST_SHORT * totals["n"]:
         return cells
     padded = f"lpad(split_part(trim({value}), '.', 1), 5, '0')"
     whole = f"CASE WHEN regexp_full_match(trim({value}), '{_SHORT}') THEN {padded} ELSE {value} END"
@@ -119,14 +119,14 @@ def _apart(store: Store, cells: ColumnCells, form: str) -> ColumnCells:
         f"SELECT 1 AS x FROM (SELECT {written} AS said FROM {cells.rows}) s WHERE {may_be_two} LIMIT 1"
     ).num_rows:
         return cells
-    said = f"SELECT *, {cells.value} AS said FROM {cells.rows}"
+    cell_rows = f"SELECT *, {cells.value} AS said FROM {cells.rows}"
     cases = ""
     for between in _BETWEEN[form]:
         parts = f"string_split_regex(trim(said), {store.text(between)})"
         whole = f"len({parts}) > 1 AND len(list_filter({parts}, lambda p: NOT ({_WHOLE[form]}))) = 0"
         cases += f" WHEN {whole} THEN {parts}"
     each = f"unnest(CASE WHEN NOT ({may_be_two}) THEN [said]{cases} ELSE [said] END) AS part"
-    rows = f"(SELECT *, {each} FROM ({said}) s WHERE said IS NOT NULL) t"
+    rows = f"(SELECT *, {each} FROM ({cell_rows}) s WHERE said IS NOT NULL) t"
     if not store.ask(f"SELECT 1 AS x FROM {rows} WHERE part <> said LIMIT 1").num_rows:
         return cells
     return ColumnCells(rows, "part", several=True)

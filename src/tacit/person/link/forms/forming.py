@@ -12,9 +12,9 @@ NamedForm = tuple[str, str | None]
 
 
 def formed(
-    held: Attributes,
+    attributes: Attributes,
     forms: Mapping[str, NamedForm | None],
-    asked: Callable[[str, Sequence[str]], Iterable[str]],
+    form_values: Callable[[str, Sequence[str]], Iterable[str]],
 ) -> Attributes:
     """The attributes with the values of these labels in their normal forms.
 
@@ -23,24 +23,24 @@ def formed(
 
     Parameters
     ----------
-    held : Attributes
+    attributes : Attributes
     forms : mapping from label to (name, country) or None
         The labels, and the names of their forms; None for a form that SQL cannot make.
-    asked : callable
+    form_values : callable
         Returns the forms of values of a label that SQL is not sure of; it gets each distinct value once.
 
     Guarantees
     ----------
     If two values of a record become one, the better confidence counts.
     """
-    store, wanted = held.store, [label for label in held.labels if label in forms]
+    store, wanted = attributes.store, [label for label in attributes.labels if label in forms]
     if not wanted:
-        return held
+        return attributes
     others = f"label NOT IN ({listed(store, wanted)})"
     same = "rid, label, value, confidence, value AS raw, false AS fixed, true AS sure"
-    parts = [f"SELECT {same} FROM {held.name} WHERE {others}"]
+    parts = [f"SELECT {same} FROM {attributes.name} WHERE {others}"]
     for label in wanted:
-        rows = f"SELECT rid, label, value, confidence FROM {held.name} WHERE label = {store.text(label)}"
+        rows = f"SELECT rid, label, value, confidence FROM {attributes.name} WHERE label = {store.text(label)}"
         named = forms[label]
         query = (
             f"SELECT *, CAST(NULL AS STRING) AS form FROM ({rows})" if named is None else sql_form(store, rows, *named)
@@ -52,8 +52,8 @@ def formed(
         )
     name = store.make(" UNION ALL ".join(parts))
     for label in wanted:
-        _ask(held, name, label, asked)
-    if several := held.several.intersection(wanted):
+        _ask(attributes, name, label, form_values)
+    if several := attributes.several.intersection(wanted):
         there = f"label IN ({listed(store, several)})"
         best = (
             "SELECT rid, label, value, max(confidence) AS confidence, CAST(NULL AS STRING) AS raw, "
@@ -62,19 +62,21 @@ def formed(
         with lent(store, best) as better:
             store.run(f"DELETE FROM {name} WHERE {there}")
             store.run(f"INSERT INTO {name} FROM {better}")
-    return Attributes(store, name, held.records, held.several, frozenset(wanted))
+    return Attributes(store, name, attributes.records, attributes.several, frozenset(wanted))
 
 
-def _ask(held: Attributes, name: str, label: str, asked: Callable[[str, Sequence[str]], Iterable[str]]) -> None:
+def _ask(
+    attributes: Attributes, name: str, label: str, form_values: Callable[[str, Sequence[str]], Iterable[str]]
+) -> None:
     """Write the forms that SQL was not sure of."""
     import pyarrow as pa
 
-    store, unsure = held.store, f"NOT sure AND label = {held.store.text(label)}"
+    store, unsure = attributes.store, f"NOT sure AND label = {attributes.store.text(label)}"
     values = store.ask(f"SELECT DISTINCT value FROM {name} WHERE {unsure}").column("value").to_pylist()
     if not values:
         return
-    new = list(asked(label, values))
-    again = [one == other for one, other in zip(asked(label, new), new, strict=True)]
+    new = list(form_values(label, values))
+    again = [one == other for one, other in zip(form_values(label, new), new, strict=True)]
     with lent(store, pa.table({"old": values, "new": new, "again": again})) as changed:
         store.run(
             f"UPDATE {name} SET value = c.new, fixed = c.again AND NOT regexp_matches(c.old, '[*<>≥≤(){{}}\\[\\]]') "

@@ -28,13 +28,13 @@ def unless_nothing(store: Store, cell: str, text: str, *, name: bool = False) ->
     return f"CASE WHEN {words} AND {missing} THEN NULL WHEN {none} THEN NULL ELSE {text} END"
 
 
-def nothing(store: Store, said: str, *, name: bool = False) -> str:
+def nothing(store: Store, text: str, *, name: bool = False) -> str:
     """SQL for whether a text, apart from spaces, means that a value is missing; in a ``name``, Null is a value."""
     words = "|".join(re.escape(word) for word in sorted(NOTHING))
     spaces = f"[{SPACES}]*"
-    missing = f"regexp_full_match({said}, {store.text(f'(?i){spaces}(?:{words}|{BLANK}|{NO_DAY}){spaces}')})"
+    missing = f"regexp_full_match({text}, {store.text(f'(?i){spaces}(?:{words}|{BLANK}|{NO_DAY}){spaces}')})"
     named = store.text(f"{spaces}(?:{'|'.join(NAMES)}){spaces}")
-    return f"({missing} AND NOT regexp_full_match({said}, {named}))" if name else missing
+    return f"({missing} AND NOT regexp_full_match({text}, {named}))" if name else missing
 
 
 def day_order(store: Store, cells: str, value: str) -> tuple[bool | None, bool]:
@@ -43,15 +43,15 @@ def day_order(store: Store, cells: str, value: str) -> tuple[bool | None, bool]:
     None if none shows it, or if they contradict each other.
     """
     first, second = (f"try_cast({_part('v', place)} AS INTEGER)" for place in (1, 2))
-    (found,) = store.ask(
+    (totals,) = store.ask(
         "SELECT count(*) FILTER (WHERE a > 12 AND b <= 12) AS day, count(*) FILTER (WHERE b > 12 AND a <= 12) AS month,"
         " count(*) FILTER (WHERE a <= 12 AND b <= 12 AND a <> b) AS either FROM (SELECT "
         f"{first} AS a, {second} AS b FROM (SELECT trim({value}) AS v FROM {cells}) s "
         f"WHERE regexp_full_match(v, '{_NUMBERS}')) n"
     ).to_pylist()
-    if bool(found["day"]) == bool(found["month"]):
-        return None, found["either"] > 0
-    return found["day"] > 0, found["either"] > 0
+    if bool(totals["day"]) == bool(totals["month"]):
+        return None, totals["either"] > 0
+    return totals["day"] > 0, totals["either"] > 0
 
 
 def in_order_of_days(value: str, *, day_first: bool) -> str:
@@ -68,6 +68,6 @@ def divided(value: str) -> str:
     return rf"regexp_replace(trim({value}), '{_TOGETHER}', '\1/\2/\3')"
 
 
-def _part(said: str, place: int) -> str:
+def _part(text: str, place: int) -> str:
     """SQL for a number of a day in numbers."""
-    return f"regexp_extract({said}, '^{_NUMBERS}$', {place})"
+    return f"regexp_extract({text}, '^{_NUMBERS}$', {place})"

@@ -45,11 +45,11 @@ def near_keys(near: str, form: str) -> str:
     Texts that differ by one character, or in which two neighbours are swapped, become equal when the right character is
     left out of each, or of the longer one.
     """
-    said = _NUMBER.format(form) if near == "phone" else form
-    without = f"list_transform(range(1, length({said}) + 1), lambda i: hash({said}[:i - 1] || {said}[i + 1:]))"
-    keys = f"list_append({without}, hash({said}))"
+    text = _NUMBER.format(form) if near == "phone" else form
+    without = f"list_transform(range(1, length({text}) + 1), lambda i: hash({text}[:i - 1] || {text}[i + 1:]))"
+    keys = f"list_append({without}, hash({text}))"
     if near == "phone":
-        keys = f"list_append({keys}, hash('last', {_LAST.format(said)}))"
+        keys = f"list_append({keys}, hash('last', {_LAST.format(text)}))"
     if near == "zip":
-        keys = f"list_append({keys}, hash('without zeros', ltrim({said}, '0')))"
+        keys = f"list_append({keys}, hash('without zeros', ltrim({text}, '0')))"
     return f"list_distinct({keys})"

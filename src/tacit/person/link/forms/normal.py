@@ -86,10 +86,10 @@ def _latin(store: Store, spelled: Mapping[str, str]) -> str:
     return f"CASE WHEN strlen(value) = length(value) THEN value ELSE strip_accents({cleared}) END"
 
 
-def _unquoted(store: Store, said: str) -> str:
+def _unquoted(store: Store, text: str) -> str:
     for quote in _QUOTES:
-        said = f"replace({said}, {store.text(quote)}, '')"
-    return said
+        text = f"replace({text}, {store.text(quote)}, '')"
+    return text
 
 
 def _email(store: Store, country: str | None) -> list[Layer]:

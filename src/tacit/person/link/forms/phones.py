@@ -50,10 +50,10 @@ def phone_layers(store: Store, country: str | None) -> list[Layer]:
 
 def _without(signs: str) -> str:
     """SQL for what was said without these signs."""
-    said = "said"
+    text = "said"
     for sign in signs:
-        said = f"replace({said}, '{sign}', '')"
-    return said
+        text = f"replace({text}, '{sign}', '')"
+    return text
 
 
 def _abroad(store: Store, country: str | None) -> str:

@@ -19,20 +19,20 @@ _CODE = "CASE WHEN {0} IS NULL THEN 0 ELSE greatest(1, hash({0}) & 4294967295) E
 _BITS = 20
 
 
-def field_codes(held: Attributes, fields: Sequence[Field]) -> Codes:
+def field_codes(attributes: Attributes, fields: Sequence[Field]) -> Codes:
     """A code of every field of every record: equal values have equal codes, different ones hardly ever."""
-    codes = np.zeros((len(fields), held.records), np.uint32)
-    if held.coded is None or held.several:
-        said = ", ".join(f"{_CODE.format(f'({field.value})')} AS t{at}" for at, field in enumerate(fields))
-        rows = held.store.ask(f"SELECT rid, {said} FROM ({surest_query(held)})")
+    codes = np.zeros((len(fields), attributes.records), np.uint32)
+    if attributes.coded is None or attributes.several:
+        field_terms = ", ".join(f"{_CODE.format(f'({field.value})')} AS t{at}" for at, field in enumerate(fields))
+        rows = attributes.store.ask(f"SELECT rid, {field_terms} FROM ({surest_query(attributes)})")
         rids = numbers(rows, "rid")
         for at in range(len(fields)):
             codes[at, rids] = numbers(rows, f"t{at}")
         return codes
-    for place, label in enumerate(held.labels):
+    for place, label in enumerate(attributes.labels):
         own = [at for at, field in enumerate(fields) if field.label == label]
         terms = [_CODE.format(f"({fields[at].value})") for at in own]
-        rids, places, columns = coded_numbers(held.coded, label, "true", *terms, called=f"c{place}")
+        rids, places, columns = coded_numbers(attributes.coded, label, "true", *terms, called=f"c{place}")
         for at, column in zip(own, columns, strict=True):
             codes[at, rids] = column[places]
     return codes
@@ -43,7 +43,7 @@ def partners(codes: Codes, keys: Sequence[Sequence[int]], some: IntArray) -> Int
 
     ``keys`` are rows of the codes.
     """
-    found = [some]
+    near = [some]
     for key in keys:
         whole = _together(codes, key)
         wanted = np.unique(whole[some])
@@ -51,8 +51,8 @@ def partners(codes: Codes, keys: Sequence[Sequence[int]], some: IntArray) -> Int
         sieve = np.zeros(1 << _BITS, bool)
         sieve[_short(wanted)] = True
         likely = np.flatnonzero(sieve[_short(whole)])
-        found.append(likely[np.isin(whole[likely], wanted)])
-    return np.unique(np.concatenate(found))
+        near.append(likely[np.isin(whole[likely], wanted)])
+    return np.unique(np.concatenate(near))
 
 
 def _together(codes: Codes, key: Sequence[int]) -> NDArray[np.uint64]:

@@ -50,22 +50,23 @@ def fitted(
     """
     own = [_expected(top) for top in equal]
     free = np.array([[at not in fields for at in range(len(equal))] for fields in keys])[key]
-    seen = (levels >= 0) & free
+    usable = (levels >= 0) & free
     whole = np.bincount(key, counts, len(keys))
     share = np.clip(0.1 * records / np.maximum(whole, 1), 1e-6, 0.5)
     for _ in range(ROUNDS):
         weight = np.log(share[key]) - np.log1p(-share[key])
         for at in range(len(equal)):
             ratio = np.log(own[at]) - np.log(other[at])
-            weight += np.where(seen[:, at], ratio[np.maximum(levels[:, at], 0)], 0.0)
+            weight += np.where(usable[:, at], ratio[np.maximum(levels[:, at], 0)], 0.0)
         match = counts / (1 + np.exp(-np.clip(weight, -50, 50)))
         share = np.clip(np.bincount(key, match, len(keys)) / np.maximum(whole, 1), 1e-6, 1 - 1e-6)
         for at, top in enumerate(equal):
-            found = (
-                np.bincount(levels[seen[:, at], at], match[seen[:, at]], top + 1) + _expected(top) * BELIEF * records
+            level_counts = (
+                np.bincount(levels[usable[:, at], at], match[usable[:, at]], top + 1)
+                + _expected(top) * BELIEF * records
             )
             # In one person's records, nearer levels are more frequent: mistakes are rarer than correct values.
-            own[at] = _rising(found / found.sum())
+            own[at] = _rising(level_counts / level_counts.sum())
     return own
 
 

@@ -59,13 +59,13 @@ class LikelyPairs:
 
 
 def likely_pairs(
-    held: Attributes, values: pa.Table | None = None, *, around: Callable[[], IntArray] | None = None
+    attributes: Attributes, values: pa.Table | None = None, *, around: Callable[[], IntArray] | None = None
 ) -> LikelyPairs:
     """The pairs of records that are likely one person's, as far as the records show.
 
     Parameters
     ----------
-    held : Attributes
+    attributes : Attributes
     values : Arrow table, optional
         One row per record and one column per label, if there are more records than those held.
     around : callable, optional
@@ -81,13 +81,17 @@ def likely_pairs(
     The smallest probability that is accepted is half of the F1 that the model expects of its own answer: the threshold
     that maximises it (Lipton, Elkan and Naryanaswamy 2014).
     """
-    store, fields = held.store, fields_of(held.labels)
-    records = held.records if values is None else values.num_rows
+    store, fields = attributes.store, fields_of(attributes.labels)
+    records = attributes.records if values is None else values.num_rows
     if records < 2 or not fields:
         return LikelyPairs.none()
-    if values is None and around is not None and (known := learned(held)) is not None:
-        return likely_near(held, known, around())
-    rows = store.make(_field_query(held, fields)) if values is None else _loaded(store, held.labels, values, fields)
+    if values is None and around is not None and (known := learned(attributes)) is not None:
+        return likely_near(attributes, known, around())
+    rows = (
+        store.make(_field_query(attributes, fields))
+        if values is None
+        else _loaded(store, attributes.labels, values, fields)
+    )
     step = 1 if records <= MOST_WHOLE or around is None else -(-records // FITTED_RECORDS)
     few = rows if step == 1 else store.make(f"SELECT * FROM {rows} WHERE rid % {step} = 0")
     try:
@@ -97,22 +101,22 @@ def likely_pairs(
         store.drop(*{rows, few})
 
 
-def _field_query(held: Attributes, fields: Sequence[Field], some: str | None = None) -> str:
-    return f"SELECT rid, {columns_of(held.store, fields)} FROM ({surest_query(held, some)})"
+def _field_query(attributes: Attributes, fields: Sequence[Field], some: str | None = None) -> str:
+    return f"SELECT rid, {columns_of(attributes.store, fields)} FROM ({surest_query(attributes, some)})"
 
 
-def _fields_of_some(held: Attributes, fields: Sequence[Field], rids: IntArray) -> str:
+def _fields_of_some(attributes: Attributes, fields: Sequence[Field], rids: IntArray) -> str:
     """A table of the fields of these records."""
-    with lent(held.store, arrow_table({"rid": rids})) as some:
-        return held.store.make(_field_query(held, fields, some))
+    with lent(attributes.store, arrow_table({"rid": rids})) as some:
+        return attributes.store.make(_field_query(attributes, fields, some))
 
 
 def _loaded(store: Store, labels: Sequence[str], values: pa.Table, fields: Sequence[Field]) -> str:
     import pyarrow as pa
 
     wide = values.select(labels).rename_columns([f"c{place}" for place in range(len(labels))])
-    with lent(store, wide.append_column("rid", pa.array(np.arange(wide.num_rows)))) as given:
-        return store.make(f"SELECT rid, {columns_of(store, fields)} FROM {given}")
+    with lent(store, wide.append_column("rid", pa.array(np.arange(wide.num_rows)))) as wide_rows:
+        return store.make(f"SELECT rid, {columns_of(store, fields)} FROM {wide_rows}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,53 +137,53 @@ class LikelyModel:
         """Everything except the codes and the table, to be written as JSON."""
         fit = self.fit
         own, other = ([each.tolist() for each in some] for some in ((fit.own, fit.other) if fit else ((), ())))
-        said = None if fit is None else {"own": own, "other": other, "share": fit.share, "least": fit.least}
-        return {"kept": self.kept, "keys": self.keys, "fit": said}
+        fit_facts = None if fit is None else {"own": own, "other": other, "share": fit.share, "least": fit.least}
+        return {"kept": self.kept, "keys": self.keys, "fit": fit_facts}
 
     @classmethod
     def of(cls, codes: Codes, few: str, facts: dict[str, Any]) -> LikelyModel:
         """The model from codes and a table that were kept, and the result of :meth:`facts`."""
-        said = facts["fit"]
+        fit_facts = facts["fit"]
         fit = None
-        if said is not None:
-            own, other = ([np.array(each, np.float64) for each in said[name]] for name in ("own", "other"))
-            fit = LevelFit(own, other, said["share"], said["least"])
+        if fit_facts is not None:
+            own, other = ([np.array(each, np.float64) for each in fit_facts[name]] for name in ("own", "other"))
+            fit = LevelFit(own, other, fit_facts["share"], fit_facts["least"])
         return cls(codes, few, tuple(facts["kept"]), tuple(map(tuple, facts["keys"])), fit)
 
 
-def learned(held: Attributes) -> LikelyModel | None:
+def learned(attributes: Attributes) -> LikelyModel | None:
     """What can be learned from attributes independently of any person; None if there are few enough to compare all."""
-    store, fields = held.store, fields_of(held.labels)
-    if held.records <= MOST_WHOLE or not fields:
+    store, fields = attributes.store, fields_of(attributes.labels)
+    if attributes.records <= MOST_WHOLE or not fields:
         return None
-    step = -(-held.records // FITTED_RECORDS)
-    some = np.arange(0, held.records, step)
-    few = _fields_of_some(held, fields, some)
-    model = _Model(store, few, few, step, fields, held.records)
+    step = -(-attributes.records // FITTED_RECORDS)
+    some = np.arange(0, attributes.records, step)
+    few = _fields_of_some(attributes, fields, some)
+    model = _Model(store, few, few, step, fields, attributes.records)
     keys = model._keys()
-    codes, fit = field_codes(held, fields), None
+    codes, fit = field_codes(attributes, fields), None
     if keys:
         near = partners(codes, model.rows_of(keys), some)
-        model.rows = _fields_of_some(held, fields, np.union1d(near, np.concatenate(model._random_pairs())))
+        model.rows = _fields_of_some(attributes, fields, np.union1d(near, np.concatenate(model._random_pairs())))
         try:
             with lent(store, model._compared(keys, few)) as compared:
                 fit = model._fitted(compared, keys)
         finally:
             store.drop(model.rows)
-    made = LikelyModel(codes, few, model.kept, tuple(keys), fit)
-    weakref.finalize(made, store.drop, few).atexit = False
-    return made
+    learned_model = LikelyModel(codes, few, model.kept, tuple(keys), fit)
+    weakref.finalize(learned_model, store.drop, few).atexit = False
+    return learned_model
 
 
-def likely_near(held: Attributes, known: LikelyModel, start: IntArray) -> LikelyPairs:
+def likely_near(attributes: Attributes, known: LikelyModel, start: IntArray) -> LikelyPairs:
     """What :func:`likely_pairs` returns for very many records around given ones, from what was learned before."""
     if known.fit is None:
         return LikelyPairs.none()
-    step = -(-held.records // FITTED_RECORDS)
-    fields = fields_of(held.labels)
-    model = _Model(held.store, known.few, known.few, step, fields, held.records, known.kept)
+    step = -(-attributes.records // FITTED_RECORDS)
+    fields = fields_of(attributes.labels)
+    model = _Model(attributes.store, known.few, known.few, step, fields, attributes.records, known.kept)
     keys = model.rows_of(known.keys)
-    around = lambda some: _fields_of_some(held, fields, partners(known.codes, keys, some))  # noqa: E731
+    around = lambda some: _fields_of_some(attributes, fields, partners(known.codes, keys, some))  # noqa: E731
     return model._near(start, known.keys, known.fit, around)
 
 
@@ -207,9 +211,9 @@ class _Model:
         counts = ", ".join(
             f"count({field.name}) AS n{at}, count(DISTINCT {field.name}) AS d{at}" for at, field in enumerate(fields)
         )
-        (seen,) = self.store.ask(f"SELECT {counts} FROM {self.few}").to_pylist()
+        (totals,) = self.store.ask(f"SELECT {counts} FROM {self.few}").to_pylist()
         least = max(2, LEAST_SHARE * self.records / self.step)
-        return tuple(at for at in range(len(fields)) if seen[f"n{at}"] >= least and seen[f"d{at}"] > 1)
+        return tuple(at for at in range(len(fields)) if totals[f"n{at}"] >= least and totals[f"d{at}"] > 1)
 
     def rows_of(self, keys: Sequence[tuple[int, ...]]) -> list[list[int]]:
         """Keys as rows of the codes of all fields."""
@@ -221,11 +225,11 @@ class _Model:
 
     def _share_of_equals(self, name: str) -> float:
         """The share of pairs of records that agree on a field; always above 0."""
-        (found,) = self.store.ask(
+        (totals,) = self.store.ask(
             f"SELECT sum(n * (n - 1)) AS same, sum(n) AS n FROM (SELECT count(*) AS n FROM {self.few} "
             f"WHERE {name} IS NOT NULL GROUP BY {name}) g"
         ).to_pylist()
-        return float((found["same"] + 1) / (found["n"] * (found["n"] - 1) + 2))
+        return float((totals["same"] + 1) / (totals["n"] * (totals["n"] - 1) + 2))
 
     def pairs(self, around: Callable[[], IntArray] | None) -> LikelyPairs:
         """The pairs that are likely one person's, among all records or near given ones."""
@@ -235,7 +239,7 @@ class _Model:
         with lent(self.store, self._compared(keys, self.few)) as compared:
             fit = self._fitted(compared, keys)
             if around is None:
-                return self._taken(fit, *self._weighed(compared, fit))
+                return self._accepted(fit, *self._weighed(compared, fit))
         return self._near(around(), keys, fit)
 
     def _near(
@@ -249,7 +253,7 @@ class _Model:
 
         ``around`` makes a table of all records that may share a key with given ones, if ``rows`` are not all records.
         """
-        reached, found = np.unique(start), LikelyPairs.none()
+        reached, pairs = np.unique(start), LikelyPairs.none()
         new = reached
         for _ in range(STEPS):
             if not len(new):
@@ -262,13 +266,13 @@ class _Model:
                 lent(self.store, f"SELECT r.* FROM {self.rows} r JOIN {some} w ON w.rid = r.rid") as near,
                 lent(self.store, self._compared(keys, near)) as compared,
             ):
-                found = self._taken(fit, *self._weighed(compared, fit))
-            ends = np.unique(np.concatenate([found.left, found.right]))
+                pairs = self._accepted(fit, *self._weighed(compared, fit))
+            ends = np.unique(np.concatenate([pairs.left, pairs.right]))
             new = np.setdiff1d(ends, reached)
             reached = np.union1d(reached, ends)
         if around is not None:
             self.store.drop(*{self.rows} - {self.few})
-        return found
+        return pairs
 
     # ---- which pairs are compared
 
@@ -276,18 +280,18 @@ class _Model:
         """Sets of fields that few enough pairs agree on, the smallest sets first; no set contains another."""
         names = [field.name for field in self.fields]
         most = PAIRS_PER_KEY if self.step == 1 else PAIRS_OF_MANY / 2
-        found: list[tuple[tuple[int, ...], float]] = []
+        candidates: list[tuple[tuple[int, ...], float]] = []
         for size in range(1, MOST_FIELDS + 1):
-            if len(found) >= ENOUGH_KEYS:
+            if len(candidates) >= ENOUGH_KEYS:
                 break
             for some in itertools.combinations(range(len(names)), size):
-                if any(set(key) <= set(some) for key, _ in found):
+                if any(set(key) <= set(some) for key, _ in candidates):
                     continue
                 pairs = self._pairs_that_share([names[at] for at in some])
                 if (pairs > 0 or self.step > 1) and pairs <= most * self.records:
-                    found.append((some, pairs))
+                    candidates.append((some, pairs))
         keys, total = [], 0.0
-        for key, pairs in sorted(found, key=lambda each: each[1]):
+        for key, pairs in sorted(candidates, key=lambda each: each[1]):
             if total + pairs <= (PAIRS_PER_RECORD if self.step == 1 else PAIRS_OF_MANY) * self.records:
                 keys.append(key)
                 total += pairs
@@ -344,8 +348,8 @@ class _Model:
         for at, field in enumerate(self.fields):
             level = numbers(rows, f"g{at}")
             # Half a pair more at each level: what was not seen is rare, not impossible. Equality is counted exactly.
-            seen = np.bincount(level[level >= 0], counts[level >= 0], field.equal + 1)[:-1] + 0.5
-            shares.append(np.append((1 - self._equal[at]) * seen / seen.sum(), self._equal[at]))
+            level_counts = np.bincount(level[level >= 0], counts[level >= 0], field.equal + 1)[:-1] + 0.5
+            shares.append(np.append((1 - self._equal[at]) * level_counts / level_counts.sum(), self._equal[at]))
         return shares
 
     def _fitted(self, compared: str, keys: Sequence[tuple[int, ...]]) -> LevelFit:
@@ -382,11 +386,11 @@ class _Model:
         left, right = (numbers(scored, name).astype(np.int64) for name in ("l", "r"))
         return left, right, numbers(scored, "w")
 
-    def _taken(self, fit: LevelFit, left: IntArray, right: IntArray, weight: Floats) -> LikelyPairs:
+    def _accepted(self, fit: LevelFit, left: IntArray, right: IntArray, weight: Floats) -> LikelyPairs:
         """The pairs that are likely enough, and whose clusters hold together."""
         probability = fit.probability(weight)
-        taken = probability >= fit.least
-        left, right, probability = left[taken], right[taken], probability[taken]
+        accepted = probability >= fit.least
+        left, right, probability = left[accepted], right[accepted], probability[accepted]
         cluster = held_together(left, right, probability, self.records)
         whole = cluster[left] == cluster[right]
         return LikelyPairs(left[whole], right[whole], probability[whole])
