@@ -147,14 +147,14 @@ def listed(store: Store, labels: Iterable[str]) -> str:
     return ", ".join(store.text(label) for label in sorted(labels)) or "NULL"
 
 
-def records(held: Attributes, rids: Iterable[int]) -> dict[int, list[tuple[str, str, float]]]:
+def records(attributes: Attributes, rids: Iterable[int]) -> dict[int, list[tuple[str, str, float]]]:
     """What these records hold: (label, value, confidence), sorted; an empty list for one that holds nothing."""
     contents: dict[int, list[tuple[str, str, float]]] = {int(rid): [] for rid in rids}
-    if held.coded is not None and len(contents) <= FEW:
-        return _few_records(held, held.coded, contents)
-    with lent(held.store, arrow_table({"rid": np.fromiter(contents, np.int64)})) as wanted:
-        rows = held.store.ask(
-            f"SELECT a.rid, a.label, a.value, a.confidence FROM {held.name} a JOIN {wanted} w USING (rid) "
+    if attributes.coded is not None and len(contents) <= FEW:
+        return _few_records(attributes, attributes.coded, contents)
+    with lent(attributes.store, arrow_table({"rid": np.fromiter(contents, np.int64)})) as wanted:
+        rows = attributes.store.ask(
+            f"SELECT a.rid, a.label, a.value, a.confidence FROM {attributes.name} a JOIN {wanted} w USING (rid) "
             "ORDER BY rid, label, value"
         )
     for rid, label, value, confidence in zip(*(column.to_pylist() for column in rows.columns), strict=True):
@@ -163,14 +163,16 @@ def records(held: Attributes, rids: Iterable[int]) -> dict[int, list[tuple[str, 
 
 
 def _few_records(
-    held: Attributes, coded: Coded, contents: dict[int, list[tuple[str, str, float]]]
+    attributes: Attributes, coded: Coded, contents: dict[int, list[tuple[str, str, float]]]
 ) -> dict[int, list[tuple[str, str, float]]]:
     """What a few records hold; with their numbers in the query, the engine can skip most of the tables."""
     rids = ", ".join(map(str, contents)) or "NULL"
-    rows = held.store.ask(f"SELECT rid, vid, confidence FROM {coded.rows} WHERE rid IN ({rids})")
+    rows = attributes.store.ask(f"SELECT rid, vid, confidence FROM {coded.rows} WHERE rid IN ({rids})")
     vids = ", ".join(map(str, set(rows.column("vid").to_pylist()))) or "NULL"
-    said = held.store.ask(f"SELECT vid, label, value FROM {coded.values} WHERE vid IN ({vids})")
-    values = {vid: (label, value) for vid, label, value in zip(*(one.to_pylist() for one in said.columns), strict=True)}
+    value_rows = attributes.store.ask(f"SELECT vid, label, value FROM {coded.values} WHERE vid IN ({vids})")
+    values = {
+        vid: (label, value) for vid, label, value in zip(*(one.to_pylist() for one in value_rows.columns), strict=True)
+    }
     best: dict[tuple[int, str, str], float] = {}
     for rid, vid, confidence in zip(*(column.to_pylist() for column in rows.columns), strict=True):
         # Two values of a record may have one normal form.
@@ -181,49 +183,49 @@ def _few_records(
     return contents
 
 
-def distinct_values(held: Attributes, label: str) -> list[str]:
+def distinct_values(attributes: Attributes, label: str) -> list[str]:
     """The values of a label, sorted by their bytes."""
-    label_is = f"label = {held.store.text(label)}"
-    rows = held.store.ask(f"SELECT DISTINCT value FROM {held.name} WHERE {label_is} ORDER BY value")
+    label_is = f"label = {attributes.store.text(label)}"
+    rows = attributes.store.ask(f"SELECT DISTINCT value FROM {attributes.name} WHERE {label_is} ORDER BY value")
     return list(rows.column("value").to_pylist())
 
 
-def recoded(held: Attributes, changes: Iterable[tuple[str, str, str]]) -> Attributes:
+def recoded(attributes: Attributes, changes: Iterable[tuple[str, str, str]]) -> Attributes:
     """The attributes with values replaced by the changes (label, old, new).
 
     No value of a label is changed twice. If two values of a record become one, the better confidence counts.
     """
-    store, changed = held.store, [change for change in changes if change[1] != change[2]]
+    store, changed = attributes.store, [change for change in changes if change[1] != change[2]]
     if not changed:
-        return held
+        return attributes
     labels = listed(store, {label for label, _, _ in changed})
     with lent(store, text_table(changed, "label", "old", "new")) as wanted:
         name = store.make(
-            f"SELECT rid, label, value, confidence FROM {held.name} WHERE label NOT IN ({labels}) UNION ALL "
+            f"SELECT rid, label, value, confidence FROM {attributes.name} WHERE label NOT IN ({labels}) UNION ALL "
             "SELECT rid, label, value, max(confidence) AS confidence FROM (SELECT a.rid, a.label, "
-            f"coalesce(w.new, a.value) AS value, a.confidence FROM {held.name} a LEFT JOIN {wanted} w ON "
+            f"coalesce(w.new, a.value) AS value, a.confidence FROM {attributes.name} a LEFT JOIN {wanted} w ON "
             f"w.label = a.label AND w.old = a.value WHERE a.label IN ({labels})) x GROUP BY rid, label, value"
         )
-    return Attributes(store, name, held.records)
+    return Attributes(store, name, attributes.records)
 
 
 def augmented(
-    held: Attributes, given: str, adds: str, pairs: Iterable[tuple[str, str]], *, confidence: float = 1.0
+    attributes: Attributes, holds: str, adds: str, pairs: Iterable[tuple[str, str]], *, confidence: float = 1.0
 ) -> Attributes:
     """The attributes, with what goes with a value added to every record that holds it: the zip code of an address.
 
-    ``pairs`` are values of the label ``given`` with values of the label ``adds``; a value may be in several. What is
+    ``pairs`` are values of the label ``holds`` with values of the label ``adds``; a value may be in several. What is
     added has the ``confidence`` of the pairs times that of the value looked up, or the confidence with which the record
     already held it, if that is better.
     """
-    store = held.store
-    own, other = store.text(adds), store.text(given)
+    store = attributes.store
+    own, other = store.text(adds), store.text(holds)
     with lent(store, text_table(pairs, "given", "adds")) as wanted:
         name = store.make(
-            f"SELECT rid, label, value, confidence FROM {held.name} WHERE label <> {own} UNION ALL "
+            f"SELECT rid, label, value, confidence FROM {attributes.name} WHERE label <> {own} UNION ALL "
             f"SELECT rid, {own} AS label, value, max(confidence) AS confidence FROM ("
-            f"SELECT rid, value, confidence FROM {held.name} WHERE label = {own} UNION ALL "
-            f"SELECT a.rid, w.adds, a.confidence * CAST({float(confidence)!r} AS DOUBLE) FROM {held.name} a JOIN "
+            f"SELECT rid, value, confidence FROM {attributes.name} WHERE label = {own} UNION ALL "
+            f"SELECT a.rid, w.adds, a.confidence * CAST({float(confidence)!r} AS DOUBLE) FROM {attributes.name} a JOIN "
             f"{wanted} w ON w.given = a.value WHERE a.label = {other}) x GROUP BY rid, value"
         )
-    return Attributes(store, name, held.records)
+    return Attributes(store, name, attributes.records)

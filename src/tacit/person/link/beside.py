@@ -37,14 +37,15 @@ class PeopleBeside:
         self.store, self.labels, self.beta = people.store, labels, beta
         self._tables: list[str] = []
         self._known = people.similarities(labels)
-        given = people.facts.name
+        reference_rows = people.facts.name
         self.facts = self._weighed(
-            f"SELECT row_number() OVER () - 1 AS fid, label, value, min(raw) AS raw FROM {given} GROUP BY label, value",
+            f"SELECT row_number() OVER () - 1 AS fid, label, value, min(raw) AS raw FROM {reference_rows} "
+            "GROUP BY label, value",
             "raw",
             lambda label, values: [labels[label].weigh(value) for value in values],
         )
         self.truth = self.make(
-            f"SELECT DISTINCT r.rid AS person, f.fid FROM {given} r JOIN {self.facts} f "
+            f"SELECT DISTINCT r.rid AS person, f.fid FROM {reference_rows} r JOIN {self.facts} f "
             "ON f.label = r.label AND f.value = r.value"
         )
         shared = " UNION ALL ".join(
@@ -57,8 +58,8 @@ class PeopleBeside:
             f"SELECT p.person, coalesce(fsum(t.w), 0.0) AS whole FROM {people.persons} p LEFT JOIN "
             f"({own}{' UNION ALL ' + shared if shared else ''}) t ON t.person = p.person GROUP BY p.person"
         )
-        held = f"SELECT label, value FROM {holdings} WHERE label IN (SELECT DISTINCT label FROM {self.facts})"
-        different = meanings(self.store, held, meant)
+        cluster_values = f"SELECT label, value FROM {holdings} WHERE label IN (SELECT DISTINCT label FROM {self.facts})"
+        different = meanings(self.store, cluster_values, meant)
         hidden = f"regexp_matches(value, {self.store.text(SUPPRESSED)}) AS hidden"
         self.values = self._weighed(f"SELECT vid, label, value, meant, {hidden} FROM {different}", "value")
         self.store.drop(different)
@@ -105,10 +106,10 @@ class PeopleBeside:
             rows: list[tuple[str, str, float]] = []
             for label in prior:
                 label_is = f"label = {self.store.text(label)}"
-                said = (
+                distinct = (
                     self.store.ask(f"SELECT DISTINCT {value} AS v FROM {name} WHERE {label_is}").column("v").to_pylist()
                 )
-                rows += [(label, *each) for each in zip(said, weigh(label, said), strict=True)]
+                rows += [(label, *each) for each in zip(distinct, weigh(label, distinct), strict=True)]
             columns = [pa.array(column) for column in zip(*rows, strict=True)]
             with lent(self.store, pa.table(columns, names=["label", "v", "w"])) as known:
                 return self.make(
@@ -145,12 +146,12 @@ class PeopleBeside:
                 f"SELECT v.vid, v.label, v.value, f.fid, f.raw FROM {self.values} v JOIN {self.facts} f ON f.label = "
                 f"v.label AND f.value <> v.meant WHERE v.hidden AND f.fid >= {start} AND f.fid < {start + step}"
             )
-            found = [(vid, fid, share) for vid, fid, share in self._covering(rows) if share >= 0]
-            columns = [[each[at] for each in found] for at in range(3)]
+            covering = [(vid, fid, share) for vid, fid, share in self._covering(rows) if share >= 0]
+            columns = [[each[at] for each in covering] for at in range(3)]
             kinds = (pa.int64(), pa.int64(), pa.float64())
             arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-            with lent(self.store, pa.table(arrays, names=["vid", "fid", "share"])) as given:
-                self.store.run(f"INSERT INTO {self.matches} SELECT vid, fid, share FROM {given}")
+            with lent(self.store, pa.table(arrays, names=["vid", "fid", "share"])) as covering_rows:
+                self.store.run(f"INSERT INTO {self.matches} SELECT vid, fid, share FROM {covering_rows}")
 
     def _covering(self, rows: pa.Table) -> Iterator[tuple[int, int, float]]:
         """The share of each suppressed value for a fact: 0 if it covers the fact but says nothing, -1 if it does not
@@ -194,11 +195,11 @@ class PeopleBeside:
         """Compute the similarities that are not yet known, for values that may be near."""
         import pyarrow as pa
 
-        given = {label: self.labels[label].similarity for label in self.fact_labels}
-        near = [label for label in given if given[label] is not None]
+        similarities = {label: self.labels[label].similarity for label in self.fact_labels}
+        near = [label for label in similarities if similarities[label] is not None]
         if not near:
             return
-        bounds = {label: BOUNDS.get(similarity_name(given[label]) or "", "true") for label in near}
+        bounds = {label: BOUNDS.get(similarity_name(similarities[label]) or "", "true") for label in near}
         may_be = " ".join(f"WHEN {self.store.text(label)} THEN {bound}" for label, bound in bounds.items())
         rows = self.store.ask(
             f"SELECT DISTINCT b.label, b.meant, b.actual FROM {beside} b ANTI JOIN {self._known} k ON "
@@ -206,30 +207,30 @@ class PeopleBeside:
             f"AND CASE b.label {may_be} ELSE false END"
         )
         for batch in rows.to_batches(VALUES):
-            names, held, actual = (column.to_pylist() for column in batch.columns)
+            names, meant, actual = (column.to_pylist() for column in batch.columns)
             similar = [
                 float(self.labels[label].similarity(one, other))  # type: ignore[misc]
-                for label, one, other in zip(names, held, actual, strict=True)
+                for label, one, other in zip(names, meant, actual, strict=True)
             ]
             columns = [*batch.columns, pa.array(similar)]
-            with lent(self.store, pa.table(columns, names=["label", "meant", "actual", "alike"])) as found:
-                self.store.run(f"INSERT INTO {self._known} SELECT * FROM {found}")
+            with lent(self.store, pa.table(columns, names=["label", "meant", "actual", "alike"])) as compared:
+                self.store.run(f"INSERT INTO {self._known} SELECT * FROM {compared}")
 
     def near(self, label: str, pairs: str) -> str:
         """A table (vid, fid) of the values of a label that are near a fact, from pairs (meant, fid, value)."""
         name = self.store.text(label)
-        given = self.make(
+        candidates = self.make(
             f"SELECT {name} AS label, meant, fid, value AS actual, CAST(NULL AS DOUBLE) AS share, false AS hidden FROM "
             f"({pairs}) WHERE meant <> value"
         )
-        self._compare(given)
-        found = self.make(
-            f"SELECT v.vid, g.fid FROM {given} g JOIN {self._known} k ON k.label = g.label AND k.meant = g.meant AND "
-            f"k.actual = g.actual AND k.alike > 0 JOIN {self.values} v ON v.label = g.label AND v.meant = g.meant AND "
-            "NOT v.hidden"
+        self._compare(candidates)
+        near_pairs = self.make(
+            f"SELECT v.vid, g.fid FROM {candidates} g JOIN {self._known} k ON k.label = g.label AND k.meant = g.meant "
+            f"AND k.actual = g.actual AND k.alike > 0 JOIN {self.values} v ON v.label = g.label AND v.meant = g.meant "
+            "AND NOT v.hidden"
         )
-        self.drop(given)
-        return found
+        self.drop(candidates)
+        return near_pairs
 
     @cached_property
     def fact_labels(self) -> list[str]:
@@ -271,16 +272,16 @@ class PeopleBeside:
         )
         whole = self.store.ask(f"SELECT q.pattern, e.whole FROM {pairs} q JOIN {self.persons} e ON e.person = q.person")
         weights = dict(zip(*(column.to_pylist() for column in whole.columns), strict=True))
-        found = {
+        leakages = {
             key: leakage_of_pattern(shapes[key], right[key], self.labels, weights[key], beta=self.beta)
             for key in weights
         }
-        columns = {name: [getattr(one, name) for one in found.values()] for name in ("value", "precision", "recall")}
+        columns = {name: [getattr(one, name) for one in leakages.values()] for name in ("value", "precision", "recall")}
         arrays = {name: pa.array(column, pa.float64()) for name, column in columns.items()}
-        with lent(self.store, pa.table({"pattern": pa.array(list(found), pa.uint64()), **arrays})) as told:
+        with lent(self.store, pa.table({"pattern": pa.array(list(leakages), pa.uint64()), **arrays})) as leakage_rows:
             result = self.make(
                 "SELECT p.person, p.cid, t.value AS leakage, t.precision, t.recall FROM "
-                f"{patterns} p JOIN {told} t ON t.pattern = p.pattern"
+                f"{patterns} p JOIN {leakage_rows} t ON t.pattern = p.pattern"
             )
         self.drop(patterns, some)
         return result

@@ -145,11 +145,11 @@ def clusters_of_file(step: FileClusters, names: pa.Table) -> IntArray:
     columns = [step.record, step.cluster, *([step.source] if step.source is not None else [])]
     table = open_table(step.path)
     store = store_on("duckdb")
-    said, called = store.load(text_columns(table, columns)), store.load(names)
+    assignments, called = store.load(text_columns(table, columns)), store.load(names)
     same = "g.c2 = n.source AND g.c0 = n.own" if step.source is not None else "g.c0 IN (n.own, n.whole)"
     rows = store.ask(
-        f"SELECT n.rid, min(c.number) AS least, max(c.number) AS most FROM {called} n JOIN {said} g ON {same} "
-        f"JOIN (SELECT c1, row_number() OVER (ORDER BY c1) - 1 AS number FROM {said} "
+        f"SELECT n.rid, min(c.number) AS least, max(c.number) AS most FROM {called} n JOIN {assignments} g ON {same} "
+        f"JOIN (SELECT c1, row_number() OVER (ORDER BY c1) - 1 AS number FROM {assignments} "
         f"WHERE c1 IS NOT NULL GROUP BY c1) c ON c.c1 = g.c1 GROUP BY n.rid"
     )
     rid, least, most = (rows.column(name).to_numpy().astype(np.int64) for name in ("rid", "least", "most"))
@@ -157,7 +157,7 @@ def clusters_of_file(step: FileClusters, names: pa.Table) -> IntArray:
         raise DataError(f"{step.path} puts a record into two clusters: each record has one")
     if step.source is None:
         twice = store.ask(
-            f"SELECT g.c0 FROM {called} n JOIN (SELECT DISTINCT c0 FROM {said}) g ON {same} "
+            f"SELECT g.c0 FROM {called} n JOIN (SELECT DISTINCT c0 FROM {assignments}) g ON {same} "
             "GROUP BY g.c0 HAVING count(*) > 1 LIMIT 1"
         )
         if twice.num_rows:
@@ -171,40 +171,40 @@ def clusters_of_file(step: FileClusters, names: pa.Table) -> IntArray:
     return cluster
 
 
-def surest_values(held: Attributes) -> pa.Table:
+def surest_values(attributes: Attributes) -> pa.Table:
     """One row per record, in order, and one column per label with the value of highest confidence; among equals the
     last in alphabetical order."""
-    names = {f"c{place}": label for place, label in enumerate(held.labels)}
-    rows = held.store.ask(f"SELECT * EXCLUDE rid FROM ({surest_query(held)}) ORDER BY rid")
+    names = {f"c{place}": label for place, label in enumerate(attributes.labels)}
+    rows = attributes.store.ask(f"SELECT * EXCLUDE rid FROM ({surest_query(attributes)}) ORDER BY rid")
     return rows.rename_columns(list(names.values()) or ["id"])
 
 
-def surest_query(held: Attributes, some: str | None = None) -> str:
+def surest_query(attributes: Attributes, some: str | None = None) -> str:
     """A query (rid, c0, c1, ...) of the most confident value of each label, in the order of the labels, per record.
 
     ``some`` is a table of the records (rid) that are wanted, if not all are.
     """
-    wanted = f"range({held.records}) r(id)" if some is None else f"(SELECT rid AS id FROM {some}) r"
+    wanted = f"range({attributes.records}) r(id)" if some is None else f"(SELECT rid AS id FROM {some}) r"
     within = "" if some is None else f" SEMI JOIN {some} USING (rid)"
-    if held.coded is not None and not held.several and held.labels:
-        return _coded_query(held, held.coded, wanted, within)
-    names = {f"c{place}": label for place, label in enumerate(held.labels)}
+    if attributes.coded is not None and not attributes.several and attributes.labels:
+        return _coded_query(attributes, attributes.coded, wanted, within)
+    names = {f"c{place}": label for place, label in enumerate(attributes.labels)}
     best = ", ".join(
-        f"arg_max(value, (confidence, value)) FILTER (label = {held.store.text(label)}) AS {name}"
+        f"arg_max(value, (confidence, value)) FILTER (label = {attributes.store.text(label)}) AS {name}"
         for name, label in names.items()
     )
     return (
         f"SELECT r.id AS rid, {', '.join(names) or 'r.id'} FROM {wanted} LEFT JOIN "
-        f"(SELECT rid, {best or 'NULL AS nothing'} FROM {held.name}{within} GROUP BY rid) a ON a.rid = r.id"
+        f"(SELECT rid, {best or 'NULL AS nothing'} FROM {attributes.name}{within} GROUP BY rid) a ON a.rid = r.id"
     )
 
 
-def _coded_query(held: Attributes, coded: Coded, wanted: str, within: str) -> str:
+def _coded_query(attributes: Attributes, coded: Coded, wanted: str, within: str) -> str:
     """The same if no record has two values of a label: numbers are gathered first, then the values they stand for."""
-    ends = held.store.ask(f"SELECT label, min(vid) AS low, max(vid) AS high FROM {coded.values} GROUP BY label")
+    ends = attributes.store.ask(f"SELECT label, min(vid) AS low, max(vid) AS high FROM {coded.values} GROUP BY label")
     places = {one["label"]: one for one in ends.to_pylist()}
     numbers, values, joins = [], [], []
-    for at, label in enumerate(held.labels):
+    for at, label in enumerate(attributes.labels):
         low, high = places[label]["low"], places[label]["high"]
         numbers.append(f"max(vid) FILTER (vid BETWEEN {low} AND {high}) AS v{at}")
         values.append(f"x{at}.value AS c{at}")

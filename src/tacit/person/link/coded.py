@@ -40,19 +40,19 @@ def coded_attributes(
     )
     first, labels = 0, []
     for label in sorted(parts):
-        held = store.make(f"SELECT rid, value, confidence FROM ({parts[label]}) p")
-        said = store.ask(f"SELECT rid, {store.hashed('value')} AS h, confidence, rowid AS place FROM {held}")
-        number, of_first = _numbered(numbers(said, "h"))
-        new = {"place": numbers(said, "place")[of_first], "vid": first + np.arange(len(of_first))}
+        value_rows = store.make(f"SELECT rid, value, confidence FROM ({parts[label]}) p")
+        hashes = store.ask(f"SELECT rid, {store.hashed('value')} AS h, confidence, rowid AS place FROM {value_rows}")
+        number, of_first = _numbered(numbers(hashes, "h"))
+        new = {"place": numbers(hashes, "place")[of_first], "vid": first + np.arange(len(of_first))}
         with lent(store, arrow_table(new)) as wanted:
             store.run(
-                f"INSERT INTO {values} SELECT w.vid, {store.text(label)}, h.value FROM {held} h JOIN {wanted} w ON "
-                "w.place = h.rowid"
+                f"INSERT INTO {values} SELECT w.vid, {store.text(label)}, h.value FROM {value_rows} h JOIN {wanted} w "
+                "ON w.place = h.rowid"
             )
-        whole = {"rid": numbers(said, "rid"), "vid": first + number, "confidence": numbers(said, "confidence")}
+        whole = {"rid": numbers(hashes, "rid"), "vid": first + number, "confidence": numbers(hashes, "confidence")}
         with lent(store, arrow_table(whole)) as coded:
             store.run(f"INSERT INTO {rows} FROM {coded}")
-        store.drop(held)
+        store.drop(value_rows)
         labels += [label] if len(of_first) else []
         first += len(of_first)
     return _attributes(Coded(store, values, rows, (values, rows)), records, several, tuple(labels))
@@ -75,49 +75,49 @@ def _numbered(hashes: NDArray[np.uint64]) -> tuple[IntArray, IntArray]:
     return number, np.flatnonzero(is_first)
 
 
-def coded_forms(held: Attributes, forming: Forming, names: Collection[str] = ()) -> Attributes:
+def coded_forms(attributes: Attributes, forming: Forming, names: Collection[str] = ()) -> Attributes:
     """The attributes in normal form, made once for every distinct value; ``names`` are labels of names."""
-    coded, store = held.coded, held.store
+    coded, store = attributes.coded, attributes.store
     assert coded is not None
     count = int(one(store, f"SELECT count(*) FROM {coded.values}"))
     alone = f"(SELECT vid AS rid, label, value, CAST(1 AS DOUBLE) AS confidence FROM {coded.values})"
     different = Attributes(store, alone, count, frozenset(), kept=True)
-    different.__dict__["labels"] = held.labels
-    made = forming(different)
-    if made is different:
-        return held
-    store.run(f"ALTER TABLE {made.name} RENAME COLUMN rid TO vid")
+    different.__dict__["labels"] = attributes.labels
+    forms = forming(different)
+    if forms is different:
+        return attributes
+    store.run(f"ALTER TABLE {forms.name} RENAME COLUMN rid TO vid")
     named = f"label IN ({listed(store, names)})"
-    parted = f"SELECT label, vid, unnest(string_split(value, ' ')) AS word FROM {made.name} WHERE {named}"
+    parted = f"SELECT label, vid, unnest(string_split(value, ' ')) AS word FROM {forms.name} WHERE {named}"
     words = store.make(f"SELECT DISTINCT label, word FROM ({parted})")
     spoken = store.make(
         f"SELECT {store.hashed('word')} AS word, vid FROM ({parted}) UNION ALL "
-        f"SELECT {store.hashed(sql_letters('value'))}, vid FROM {made.name} WHERE {named}"
+        f"SELECT {store.hashed(sql_letters('value'))}, vid FROM {forms.name} WHERE {named}"
     )
-    formed = Coded(store, made.name, coded.rows, (words, spoken), (coded, made), words, spoken)
-    return _attributes(formed, held.records, held.several, held.labels, made.formed)
+    formed = Coded(store, forms.name, coded.rows, (words, spoken), (coded, forms), words, spoken)
+    return _attributes(formed, attributes.records, attributes.several, attributes.labels, forms.formed)
 
 
-def formed_by(held: Attributes, known: str, forming: Forming) -> Attributes:
+def formed_by(attributes: Attributes, known: str, forming: Forming) -> Attributes:
     """Attributes in normal form; ``known`` is a table of values whose normal form need not be made again.
 
     Guarantees
     ----------
     The same values as ``forming`` returns.
     """
-    store = held.store
+    store = attributes.store
     again = f"SELECT DISTINCT label, value FROM {known} WHERE fixed"
     name = store.make(
-        f"SELECT h.rid, h.label, h.value AS said, coalesce(r.value, f.value) AS value, h.confidence FROM {held.name} h "
-        f"LEFT JOIN {known} r ON r.label = h.label AND r.raw = h.value LEFT JOIN ({again}) f ON f.label = h.label AND "
-        "f.value = h.value"
+        f"SELECT h.rid, h.label, h.value AS said, coalesce(r.value, f.value) AS value, h.confidence "
+        f"FROM {attributes.name} h LEFT JOIN {known} r ON r.label = h.label AND r.raw = h.value "
+        f"LEFT JOIN ({again}) f ON f.label = h.label AND f.value = h.value"
     )
     others = f"(SELECT rid, label, said AS value, confidence FROM {name} WHERE value IS NULL)"
-    made = forming(Attributes(store, others, held.records, held.several, kept=True))
+    new_forms = forming(Attributes(store, others, attributes.records, attributes.several, kept=True))
     columns = "SELECT rid, label, value, confidence FROM"
-    whole = store.make(f"{columns} {name} WHERE value IS NOT NULL UNION ALL {columns} {made.name}")
+    whole = store.make(f"{columns} {name} WHERE value IS NOT NULL UNION ALL {columns} {new_forms.name}")
     store.drop(name)
-    return Attributes(store, whole, held.records, held.several)
+    return Attributes(store, whole, attributes.records, attributes.several)
 
 
 def _attributes(
@@ -134,23 +134,23 @@ def _attributes(
             f"CAST(NULL AS STRING), bool_and(v.fixed), true {whole} WHERE v.label IN ({some}) "
             "GROUP BY r.rid, v.label, v.value"
         )
-    held = Attributes(store, f"({query})", records, several, formed, coded=coded)
-    held.__dict__["labels"] = labels
-    return held
+    attributes = Attributes(store, f"({query})", records, several, formed, coded=coded)
+    attributes.__dict__["labels"] = labels
+    return attributes
 
 
-def write_coded(held: Attributes, formed: Attributes | None, path: Path) -> None:
+def write_coded(attributes: Attributes, formed: Attributes | None, path: Path) -> None:
     """Write attributes, and their normal form if there is one, to a new file in the engine's own format."""
-    store, name = held.store, _called(path)
-    assert held.coded is not None
+    store, name = attributes.store, _called(path)
+    assert attributes.coded is not None
     store.run(f"ATTACH {store.text(str(path))} AS {name}")
     try:
         forms = formed.coded if formed is not None else None
         store.run(f"CREATE TABLE {name}.kept_rows ({_ROWS})")
-        store.run(f"INSERT INTO {name}.kept_rows SELECT rid, vid, confidence FROM {held.coded.rows}")
+        store.run(f"INSERT INTO {name}.kept_rows SELECT rid, vid, confidence FROM {attributes.coded.rows}")
         if forms is None:
             store.run(f"CREATE TABLE {name}.kept_values ({_VALUES})")
-            store.run(f"INSERT INTO {name}.kept_values SELECT vid, label, value FROM {held.coded.values}")
+            store.run(f"INSERT INTO {name}.kept_values SELECT vid, label, value FROM {attributes.coded.values}")
         else:
             store.run(f"CREATE TABLE {name}.kept_values ({_FORMS})")
             store.run(f"INSERT INTO {name}.kept_values SELECT vid, label, value, raw, fixed FROM {forms.values}")

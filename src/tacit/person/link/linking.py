@@ -34,12 +34,14 @@ Alternative = tuple[int, tuple[str, ...]]
 KEYS_PER_VALUE = 16
 
 
-def resolve(held: Attributes, rules: Rules | Iterable[Iterable[str] | str], *, closure: Closure = "swoosh") -> IntArray:
+def resolve(
+    attributes: Attributes, rules: Rules | Iterable[Iterable[str] | str], *, closure: Closure = "swoosh"
+) -> IntArray:
     """The cluster of every record, named by its smallest record.
 
     Parameters
     ----------
-    held : Attributes
+    attributes : Attributes
     rules : Rules, or alternatives of labels
         Two records match if for one alternative they share a value of every label in it; values held with less than
         the rules' least confidence, or with confidence 0, do not count.
@@ -66,14 +68,19 @@ def resolve(held: Attributes, rules: Rules | Iterable[Iterable[str] | str], *, c
     """
     wanted = rules if isinstance(rules, Rules) else Rules(rules)
     with suppress(TooRichError):
-        return matched(held, wanted, counting(wanted), closure=closure, most=KEYS_PER_VALUE)
-    if held.coded is not None:
+        return matched(attributes, wanted, counting(wanted), closure=closure, most=KEYS_PER_VALUE)
+    if attributes.coded is not None:
         # Hashes are enough to see that two values are equal.
-        there = f"label IN ({listed(held.store, wanted.labels)})"
-        hashes = f"SELECT vid, label, {held.store.hashed('value')} AS value FROM {held.coded.values} WHERE {there}"
-        hashed = f"SELECT r.rid, v.label, v.value, r.confidence FROM {held.coded.rows} r JOIN ({hashes}) v USING (vid)"
-        held = Attributes(held.store, held.store.make(hashed), held.records, held.several)
-    matcher = _Matcher(held, wanted)
+        there = f"label IN ({listed(attributes.store, wanted.labels)})"
+        hashes = (
+            f"SELECT vid, label, {attributes.store.hashed('value')} AS value FROM {attributes.coded.values} "
+            f"WHERE {there}"
+        )
+        hashed = (
+            f"SELECT r.rid, v.label, v.value, r.confidence FROM {attributes.coded.rows} r JOIN ({hashes}) v USING (vid)"
+        )
+        attributes = Attributes(attributes.store, attributes.store.make(hashed), attributes.records, attributes.several)
+    matcher = _Matcher(attributes, wanted)
     try:
         grown = matcher.first_round()
         while len(grown) and closure == "swoosh" and matcher.ands:
@@ -88,33 +95,35 @@ def counting(rules: Rules) -> str:
     return f"confidence > 0 AND confidence >= CAST({rules.min_confidence!r} AS DOUBLE)"
 
 
-def resolved_again(held: Attributes, rules: Rules, clusters: IntArray, *, closure: Closure = "swoosh") -> IntArray:
+def resolved_again(
+    attributes: Attributes, rules: Rules, clusters: IntArray, *, closure: Closure = "swoosh"
+) -> IntArray:
     """The clusters after one more resolution, in which each given cluster stands for everything its records say."""
     if (clusters == np.arange(len(clusters))).all():
-        return resolve(held, rules, closure=closure)
-    with lent(held.store, cluster_table(clusters)) as place:
-        name = held.store.make(
-            f"SELECT c.cid AS rid, a.label, a.value, max(a.confidence) AS confidence FROM {held.name} a "
+        return resolve(attributes, rules, closure=closure)
+    with lent(attributes.store, cluster_table(clusters)) as place:
+        name = attributes.store.make(
+            f"SELECT c.cid AS rid, a.label, a.value, max(a.confidence) AS confidence FROM {attributes.name} a "
             f"JOIN {place} c ON c.rid = a.rid GROUP BY c.cid, a.label, a.value ORDER BY a.label, c.cid"
         )
-    again: IntArray = resolve(Attributes(held.store, name, held.records), rules, closure=closure)[clusters]
+    again: IntArray = resolve(Attributes(attributes.store, name, attributes.records), rules, closure=closure)[clusters]
     return again
 
 
 def reached(
-    held: Attributes, rules: Rules, clusters: IntArray, facts: Iterable[tuple[str, str]], start: Iterable[int]
+    attributes: Attributes, rules: Rules, clusters: IntArray, facts: Iterable[tuple[str, str]], start: Iterable[int]
 ) -> set[int]:
     """Clusters that share a value of every label of a rule with a pool: the facts, and the clusters reached so far.
 
     A merged record holds only values of the pool, so nothing outside can match it. ``start`` are clusters that were
     reached earlier, in another way.
     """
-    store, pool = held.store, set(facts)
+    store, pool = attributes.store, set(facts)
     counts = f"{counting(rules)} AND a.label IN ({listed(store, rules.labels)})"
     near: set[int] = set()
     new = set(start)
     with lent(store, cluster_table(clusters)) as place:
-        rows = f"FROM {held.name} a JOIN {place} c ON c.rid = a.rid"
+        rows = f"FROM {attributes.name} a JOIN {place} c ON c.rid = a.rid"
         while True:
             near |= new
             if new:
@@ -140,11 +149,11 @@ def reached(
 class _Matcher:
     """The state of one resolution: the clusters, the keys seen, and the clusters too rich in values for keys."""
 
-    def __init__(self, held: Attributes, rules: Rules) -> None:
-        self._held, self._store, self._rules = held, held.store, rules
+    def __init__(self, attributes: Attributes, rules: Rules) -> None:
+        self._attributes, self._store, self._rules = attributes, attributes.store, rules
         self._alternatives: list[Alternative] = list(enumerate(rules.alternatives))
         self.ands = [(place, labels) for place, labels in self._alternatives if len(labels) > 1]
-        self.cluster: IntArray = np.arange(held.records, dtype=np.int64)
+        self.cluster: IntArray = np.arange(attributes.records, dtype=np.int64)
         self._keys, self._owners = np.zeros(0, np.uint64), np.zeros(0, np.int64)
         # For each alternative, records whose clusters are compared and have no keys of it.
         self._rich: dict[int, list[str]] = {}
@@ -155,10 +164,10 @@ class _Matcher:
 
     def first_round(self) -> IntArray:
         """Link base records; returns the records of the clusters that grew."""
-        if not self._alternatives or not self._held.records:
+        if not self._alternatives or not self._attributes.records:
             return np.zeros(0, np.int64)
-        name, where = self._held.name, f"AND {counting(self._rules)}"
-        sides = [labels for _, labels in self.ands if len(self._held.several.intersection(labels)) > 1]
+        name, where = self._attributes.name, f"AND {counting(self._rules)}"
+        sides = [labels for _, labels in self.ands if len(self._attributes.several.intersection(labels)) > 1]
         if sides:
             self._find_rich(
                 f"SELECT rid AS cid, label, count(*) AS n FROM {name} WHERE label IN "
@@ -172,8 +181,8 @@ class _Matcher:
         labels_in = listed(store, itertools.chain.from_iterable(labels for _, labels in self.ands))
         with lent(store, arrow_table({"rid": grown, "cid": self.cluster[grown]})) as place:
             values = (
-                f"SELECT DISTINCT g.cid, a.label, a.value FROM {self._held.name} a JOIN {place} g ON g.rid = a.rid "
-                f"WHERE a.label IN ({labels_in}) AND {counting(self._rules)}"
+                f"SELECT DISTINCT g.cid, a.label, a.value FROM {self._attributes.name} a JOIN {place} g "
+                f"ON g.rid = a.rid WHERE a.label IN ({labels_in}) AND {counting(self._rules)}"
             )
             with lent(store, values) as merged:
                 self._find_rich(
@@ -220,12 +229,12 @@ class _Matcher:
         order = np.argsort(self._keys)
         keys, owners = self._keys[order], self._owners[order]
         same = np.flatnonzero(keys[1:] == keys[:-1])
-        found = [(owners[same], owners[same + 1])]
-        found += [(numbers(some, "a"), numbers(some, "b")) for some in self._compared()]
+        links = [(owners[same], owners[same + 1])]
+        links += [(numbers(some, "a"), numbers(some, "b")) for some in self._compared()]
         # One owner of a key is enough, because all that share it are together from now on.
         first = np.append(True, keys[1:] != keys[:-1]) if len(keys) else np.zeros(0, bool)
         self._keys, self._owners = keys[first], owners[first]
-        self.cluster, grown = joined(self.cluster, *(np.concatenate(ends) for ends in zip(*found, strict=True)))
+        self.cluster, grown = joined(self.cluster, *(np.concatenate(ends) for ends in zip(*links, strict=True)))
         return grown
 
     def _compared(self) -> list[pa.Table]:
@@ -236,7 +245,7 @@ class _Matcher:
         """
         if not self._rich:
             return []
-        store, name = self._store, self._held.name
+        store, name = self._store, self._attributes.name
         wanted = [self._rules.alternatives[place] for place in self._rich]
         there = f"a.label IN ({listed(store, itertools.chain(*wanted))}) AND {counting(self._rules)}"
         named = " UNION ".join(f"SELECT cid FROM {table}" for tables in self._rich.values() for table in tables)

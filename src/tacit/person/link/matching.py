@@ -25,7 +25,7 @@ class TooRichError(Exception):
     """A cluster has too many values to write out its keys."""
 
 
-def matched(held: Attributes, rules: Rules, counting: str, *, closure: Closure, most: float) -> IntArray:
+def matched(attributes: Attributes, rules: Rules, counting: str, *, closure: Closure, most: float) -> IntArray:
     """The cluster of every record, named by its smallest; ``counting`` is SQL for what takes part in matching.
 
     ``most`` is how many times as many keys as values a cluster may have.
@@ -35,8 +35,8 @@ def matched(held: Attributes, rules: Rules, counting: str, *, closure: Closure, 
     TooRichError
         If a cluster has too many combinations of values, which cannot be known beforehand.
     """
-    owned = {label: _owned(held, label, counting) for label in rules.labels}
-    cluster = np.arange(held.records, dtype=np.int64)
+    owned = {label: _owned(attributes, label, counting) for label in rules.labels}
+    cluster = np.arange(attributes.records, dtype=np.int64)
     alternatives, grown = list(rules.alternatives), None
     while alternatives:
         links = _links(owned, cluster, grown, alternatives, most)
@@ -45,19 +45,21 @@ def matched(held: Attributes, rules: Rules, counting: str, *, closure: Closure, 
             break
         # Alternatives with one label need no later round: merging makes no new value.
         alternatives = [labels for labels in alternatives if len(labels) > 1]
-        grown = np.zeros(held.records, bool)
+        grown = np.zeros(attributes.records, bool)
         grown[cluster[members]] = True
     return cluster
 
 
-def _owned(held: Attributes, label: str, counting: str) -> tuple[IntArray, Numbers, int]:
+def _owned(attributes: Attributes, label: str, counting: str) -> tuple[IntArray, Numbers, int]:
     """The records that hold a value of a label, the number of the value, and how many numbers there are."""
-    store, label_is = held.store, f"label = {held.store.text(label)}"
-    if held.coded is None:
-        rows = store.ask(f"SELECT rid, {store.hashed('value')} AS h FROM {held.name} WHERE {label_is} AND {counting}")
+    store, label_is = attributes.store, f"label = {attributes.store.text(label)}"
+    if attributes.coded is None:
+        rows = store.ask(
+            f"SELECT rid, {store.hashed('value')} AS h FROM {attributes.name} WHERE {label_is} AND {counting}"
+        )
         rids, (hashes, number) = numbers(rows, "rid"), np.unique(numbers(rows, "h"), return_inverse=True)
         return rids, number.astype(np.int32), len(hashes)
-    rids, places, (every,) = coded_numbers(held.coded, label, counting, store.hashed("value"))
+    rids, places, (every,) = coded_numbers(attributes.coded, label, counting, store.hashed("value"))
     hashes, number = np.unique(every, return_inverse=True)
     return rids, number.astype(np.int32)[places], len(hashes)
 
@@ -70,16 +72,16 @@ def coded_numbers(
     ``terms`` are SQL on a column with this name (``called``).
     """
     store = coded.store
-    said = ", ".join(f"{term} AS t{at}" for at, term in enumerate(terms))
+    term_columns = ", ".join(f"{term} AS t{at}" for at, term in enumerate(terms))
     own = f"SELECT vid, value AS {called} FROM {coded.values} WHERE label = {store.text(label)}"
-    values = store.ask(f"SELECT vid, {said} FROM ({own})")
+    values = store.ask(f"SELECT vid, {term_columns} FROM ({own})")
     vids = numbers(values, "vid")
     low, high = (int(vids.min()), int(vids.max())) if len(vids) else (0, -1)
     columns = []
     for at in range(len(terms)):
-        found = numbers(values, f"t{at}")
-        column = np.zeros(high - low + 1, found.dtype)
-        column[vids - low] = found
+        results = numbers(values, f"t{at}")
+        column = np.zeros(high - low + 1, results.dtype)
+        column[vids - low] = results
         columns.append(column)
     # The values of a label have consecutive numbers.
     rows = store.ask(f"SELECT rid, vid FROM {coded.rows} WHERE vid BETWEEN {low} AND {high} AND {counting}")

@@ -13,7 +13,7 @@ from tacit.person.resolve.merging import Policy
 
 
 def merged(
-    held: Attributes,
+    attributes: Attributes,
     clusters: IntArray,
     policy: Policy = "union",
     *,
@@ -29,42 +29,43 @@ def merged(
     resolutions are numbered from 2n, 3n ... on; only those that a later resolution extended are included.
     """
     alone = np.bincount(clusters)[clusters] == 1
-    is_single = f"label IN ({listed(held.store, single)})" if single else "false"
+    is_single = f"label IN ({listed(attributes.store, single)})" if single else "false"
     with ExitStack() as stack:
-        place = stack.enter_context(lent(held.store, cluster_table(clusters, alone=alone)))
-        parts = [_MERGED[policy].format(rows=_placed(held, place), single=is_single)]
+        place = stack.enter_context(lent(attributes.store, cluster_table(clusters, alone=alone)))
+        parts = [_MERGED[policy].format(rows=_placed(attributes, place), single=is_single)]
         for more, (other, theirs) in enumerate(kept, start=2):
             sizes = np.bincount(theirs)[theirs]
-            split = (sizes > 1) & ((sizes < np.bincount(clusters)[clusters]) | (other is not held))
-            table = cluster_table(theirs + more * held.records, alone=~split).filter(split)
-            also = stack.enter_context(lent(held.store, table))
+            split = (sizes > 1) & ((sizes < np.bincount(clusters)[clusters]) | (other is not attributes))
+            table = cluster_table(theirs + more * attributes.records, alone=~split).filter(split)
+            also = stack.enter_context(lent(attributes.store, table))
             parts.append(_MERGED[policy].format(rows=_placed(other, also), single=is_single))
         if base is not None:
             parts.append(
-                f"SELECT {held.records} + a.rid AS cid, a.label, a.value, a.confidence AS p FROM {base.name} a "
-                f"JOIN {place} c ON c.rid = a.rid WHERE a.confidence > 0" + (" AND NOT c.alone" if base is held else "")
+                f"SELECT {attributes.records} + a.rid AS cid, a.label, a.value, a.confidence AS p FROM {base.name} a "
+                f"JOIN {place} c ON c.rid = a.rid WHERE a.confidence > 0"
+                + (" AND NOT c.alone" if base is attributes else "")
                 # A single record already is its own cluster, unless a step has changed it.
             )
-        return held.store.make(
+        return attributes.store.make(
             " UNION ALL ".join(f"SELECT cid, label, value, p FROM ({part}) q WHERE p > 0" for part in parts)
         )
 
 
-def _placed(held: Attributes, place: str) -> str:
+def _placed(attributes: Attributes, place: str) -> str:
     return (
-        f"SELECT c.cid, c.alone, a.rid, a.label, a.value, a.confidence FROM {held.name} a JOIN {place} c "
+        f"SELECT c.cid, c.alone, a.rid, a.label, a.value, a.confidence FROM {attributes.name} a JOIN {place} c "
         "ON c.rid = a.rid WHERE a.confidence > 0"
     )
 
 
-def doubted(held: Attributes, sure: Vector) -> Attributes:
+def doubted(attributes: Attributes, sure: Vector) -> Attributes:
     """The attributes, each as certain as it is that its record belongs to its cluster."""
-    with lent(held.store, arrow_table({"rid": np.arange(len(sure)), "sure": sure})) as share:
-        name = held.store.make(
-            f"SELECT a.rid, a.label, a.value, a.confidence * s.sure AS confidence FROM {held.name} a JOIN {share} s "
-            "ON s.rid = a.rid"
+    with lent(attributes.store, arrow_table({"rid": np.arange(len(sure)), "sure": sure})) as share:
+        name = attributes.store.make(
+            f"SELECT a.rid, a.label, a.value, a.confidence * s.sure AS confidence FROM {attributes.name} a "
+            f"JOIN {share} s ON s.rid = a.rid"
         )
-    return Attributes(held.store, name, held.records)
+    return Attributes(attributes.store, name, attributes.records)
 
 
 _VOTES = (

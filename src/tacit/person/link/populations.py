@@ -77,7 +77,7 @@ class Population:
 
 
 def population(
-    held: Attributes,
+    attributes: Attributes,
     clusters: IntArray,
     people: References,
     labels: Labels | None = None,
@@ -87,19 +87,19 @@ def population(
     base: Attributes | None = None,
     kept: Sequence[tuple[Attributes, IntArray]] = (),
     sources: Sequence[tuple[str, int]] = (),
-    meant: Meaning = lambda held: held,
+    meant: Meaning = lambda attributes: attributes,
     progress: Progress = silent,
 ) -> Population:
     """The largest leakage of any cluster against each person.
 
     Parameters
     ----------
-    held : Attributes
+    attributes : Attributes
         Values as the adversary writes them down.
     clusters : int array
         The cluster of every record.
     people : References
-        In the store of ``held``.
+        In the store of ``attributes``.
     labels : Labels
         How values are weighed and compared.
     beta : float
@@ -128,31 +128,31 @@ def population(
     described = labels if labels is not None else Labels()
     progress("merging clusters", None)
     single = [label for label in described if described[label].single]
-    holdings = merged(held, clusters, merge, single=single, base=base, kept=kept)
+    holdings = merged(attributes, clusters, merge, single=single, base=base, kept=kept)
     try:
         beside = PeopleBeside(people, holdings, described, beta, meant)
     finally:
-        held.store.drop(holdings)
+        attributes.store.drop(holdings)
     try:
         search = Search(beside, progress)
         search.run()
-        name = _finished(search, beside, held, base, kept, clusters, sources)
+        name = _finished(search, beside, attributes, base, kept, clusters, sources)
     finally:
         beside.close()
-    return Population(held.store, name, people.count, tuple(source for source, _ in sources))
+    return Population(attributes.store, name, people.count, tuple(source for source, _ in sources))
 
 
 def _finished(
     search: Search,
     beside: PeopleBeside,
-    held: Attributes,
+    attributes: Attributes,
     base: Attributes | None,
     kept: Sequence[tuple[Attributes, IntArray]],
     clusters: IntArray,
     sources: Sequence[tuple[str, int]],
 ) -> str:
     """The table of results; the top source is taken from the best cluster only."""
-    top = _top_sources(search, beside, held, base, kept, clusters, sources)
+    top = _top_sources(search, beside, attributes, base, kept, clusters, sources)
     return beside.store.make(
         f"SELECT b.person, b.leakage, c.at_most, b.precision, b.recall, b.cid AS cluster, coalesce(s.source, -1) AS "
         f"top_source FROM {search.best} b JOIN ({search.ceilings()}) c ON c.person = b.person LEFT JOIN {top} s ON "
@@ -163,7 +163,7 @@ def _finished(
 def _top_sources(
     search: Search,
     beside: PeopleBeside,
-    held: Attributes,
+    attributes: Attributes,
     base: Attributes | None,
     kept: Sequence[tuple[Attributes, IntArray]],
     clusters: IntArray,
@@ -180,14 +180,17 @@ def _top_sources(
         f"SELECT h.person, h.cid, h.fid, h.label, v.value, h.credit * h.share AS w FROM {hits} h "
         f"JOIN {beside.values} v ON v.vid = h.vid"
     )
-    rows = f"SELECT p.cid, p.source, a.label, a.value, a.confidence FROM {held.name} a JOIN {place} p ON p.rid = a.rid"
+    rows = (
+        f"SELECT p.cid, p.source, a.label, a.value, a.confidence FROM {attributes.name} a JOIN {place} p "
+        "ON p.rid = a.rid"
+    )
     if base is not None:
         rows += (
-            f" UNION ALL SELECT p.rid + {held.records}, p.source, a.label, a.value, a.confidence "
+            f" UNION ALL SELECT p.rid + {attributes.records}, p.source, a.label, a.value, a.confidence "
             f"FROM {base.name} a JOIN {place} p ON p.rid = a.rid"
         )
     for more, (other, theirs) in enumerate(kept, start=2):
-        also = beside.make(cluster_table(theirs + more * held.records, source=of_record))
+        also = beside.make(cluster_table(theirs + more * attributes.records, source=of_record))
         rows += (
             f" UNION ALL SELECT p.cid, p.source, a.label, a.value, a.confidence FROM {other.name} a JOIN {also} p "
             "ON p.rid = a.rid"

@@ -66,28 +66,28 @@ class References:
 
 
 def wide_references(
-    store: Store, table: Table, person: str, columns: Mapping[str, str], meant: Meaning = lambda held: held
+    store: Store, table: Table, person: str, columns: Mapping[str, str], meant: Meaning = lambda attributes: attributes
 ) -> References:
     """References from a table: the column ``person`` says whose row it is; a person may have several rows.
 
     ``store`` holds the attributes against which the people will be measured. ``columns`` maps columns to labels,
     ``meant`` brings values into the form in which they are compared.
     """
-    given = keyed_values(store, table, person, columns)
+    person_values = keyed_values(store, table, person, columns)
     try:
         persons = store.make(
-            f"SELECT row_number() OVER (ORDER BY pid) - 1 AS person, pid FROM {given} GROUP BY pid ORDER BY pid"
+            f"SELECT row_number() OVER (ORDER BY pid) - 1 AS person, pid FROM {person_values} GROUP BY pid ORDER BY pid"
         )
-        different = meanings(store, f"SELECT label, value FROM {given} WHERE label IS NOT NULL", meant)
+        different = meanings(store, f"SELECT label, value FROM {person_values} WHERE label IS NOT NULL", meant)
         # Of several spellings of one value of a person, the first in alphabetical order.
         true = store.make(
             "SELECT p.person AS rid, d.label, d.meant AS value, CAST(1 AS DOUBLE) AS confidence, min(d.value) AS raw "
-            f"FROM {given} g JOIN {persons} p ON p.pid = g.pid JOIN {different} d ON d.label = g.label AND "
+            f"FROM {person_values} g JOIN {persons} p ON p.pid = g.pid JOIN {different} d ON d.label = g.label AND "
             "d.value = g.value GROUP BY p.person, d.label, d.meant"
         )
         store.drop(different)
     finally:
-        store.drop(given)
+        store.drop(person_values)
     count = int(one(store, f"SELECT count(*) FROM {persons}"))
     return References(store, persons, Attributes(store, true, count), count)
 
@@ -98,8 +98,8 @@ def meanings(store: Store, rows: str, meant: Meaning) -> str:
         "SELECT row_number() OVER () - 1 AS rid, label, value, CAST(1 AS DOUBLE) AS confidence FROM "
         f"(SELECT DISTINCT label, value FROM ({rows}))"
     )
-    given = Attributes(store, name, int(one(store, f"SELECT count(*) FROM {name}")), frozenset())
-    formed = meant(given)
+    distinct = Attributes(store, name, int(one(store, f"SELECT count(*) FROM {name}")), frozenset())
+    formed = meant(distinct)
     return store.make(
         f"SELECT g.rid AS vid, g.label, g.value, f.value AS meant FROM {name} g JOIN {formed.name} f ON f.rid = g.rid"
     )

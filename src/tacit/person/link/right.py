@@ -75,12 +75,12 @@ class NearForms:
         self.name = self.store.make(" UNION ALL ".join(parts.values()) or nothing)
         weakref.finalize(self, self.store.drop, self.name).atexit = False
 
-    def _looked_up(self, held: Attributes, label: str, own: Wanted, bound: str) -> str:
+    def _looked_up(self, attributes: Attributes, label: str, own: Wanted, bound: str) -> str:
         """A query of the values of a label that are within a bound; coded names are found by their words."""
-        coded, label_is = held.coded, f"label = {self.store.text(label)}"
+        coded, label_is = attributes.coded, f"label = {self.store.text(label)}"
         columns, distinct = "vid, label, raw, value AS form, fixed", ""
         if coded is None:
-            rows = f"SELECT CAST(NULL AS BIGINT) AS {columns} FROM {held.name} WHERE {label_is}"
+            rows = f"SELECT CAST(NULL AS BIGINT) AS {columns} FROM {attributes.name} WHERE {label_is}"
             distinct = "DISTINCT"
         elif own.near == "name" and coded.words is not None:
             words = " OR ".join(f"({word_may_be_right(self.store, true)})" for true in own.true)
@@ -89,21 +89,23 @@ class NearForms:
                 [f"SELECT {self.store.hashed('word')} AS word FROM {coded.words} WHERE {label_is} AND ({words})"]
                 + [f"SELECT {one}" for one in letters]
             )
-            found = self.store.make(f"SELECT DISTINCT vid FROM {coded.spoken} SEMI JOIN ({hashes}) USING (word)")
-            weakref.finalize(self, self.store.drop, found).atexit = False
-            said = f"SELECT vid, label, raw, value, fixed, {{}} AS near FROM {coded.values} WHERE {label_is}".format
+            near_vids = self.store.make(f"SELECT DISTINCT vid FROM {coded.spoken} SEMI JOIN ({hashes}) USING (word)")
+            weakref.finalize(self, self.store.drop, near_vids).atexit = False
+            select = f"SELECT vid, label, raw, value, fixed, {{}} AS near FROM {coded.values} WHERE {label_is}".format
             return (
-                f"{said('true')} AND vid IN (FROM {found}) UNION ALL {said('false')} AND NOT fixed AND "
-                f"vid NOT IN (FROM {found})"
+                f"{select('true')} AND vid IN (FROM {near_vids}) UNION ALL {select('false')} AND NOT fixed AND "
+                f"vid NOT IN (FROM {near_vids})"
             )
         elif own.near == "address":
             whole = goes_on(self.store, own.true)
             forms = self.store.ask(
                 f"SELECT DISTINCT value AS form, {whole} AS whole FROM {coded.values} WHERE {label_is}"
             )
-            said, whole_ones = (forms.column(name).to_pylist() for name in ("form", "whole"))
-            letters = _addresses_alike(own.true, said).tolist()
-            those = [form for form, some, every in zip(said, letters, whole_ones, strict=True) if some or every]
+            address_forms, whole_ones = (forms.column(name).to_pylist() for name in ("form", "whole"))
+            letters = _addresses_alike(own.true, address_forms).tolist()
+            those = [
+                form for form, some, every in zip(address_forms, letters, whole_ones, strict=True) if some or every
+            ]
             alike = self.store.load(arrow_table({"form": those}))
             weakref.finalize(self, self.store.drop, alike).atexit = False
             return (
@@ -117,24 +119,26 @@ class NearForms:
 
     def candidates(self, label: str, *, formed: bool) -> str:
         """A query of the values of a label that may be right, in normal form or as read, and their forms."""
-        said = "label, {} AS value, CASE WHEN fixed THEN value END AS form".format
+        columns = "label, {} AS value, CASE WHEN fixed THEN value END AS form".format
         label_is = f"label = {self.store.text(label)}"
         if formed:
-            return f"SELECT DISTINCT {said('value')} FROM {self.name} WHERE {label_is}"
+            return f"SELECT DISTINCT {columns('value')} FROM {self.name} WHERE {label_is}"
         hidden = f"regexp_matches(raw, {self.store.text(SUPPRESSED)})"
-        return f"SELECT DISTINCT {said('raw')} FROM {self.name} WHERE {label_is} AND (near OR (NOT fixed AND {hidden}))"
+        return (
+            f"SELECT DISTINCT {columns('raw')} FROM {self.name} WHERE {label_is} AND (near OR (NOT fixed AND {hidden}))"
+        )
 
 
 def candidate_values(
-    held: Attributes, wanted: Mapping[str, Wanted], near: NearForms | None = None
+    attributes: Attributes, wanted: Mapping[str, Wanted], near: NearForms | None = None
 ) -> Iterator[tuple[str, list[RightCandidate]]]:
     """The values that may be right, label by label, in batches, sorted.
 
     Nothing that is right, nearly right or covers the truth is left out. ``near`` is made of the same attributes in
     normal form, as :func:`tacit.person.link.forms.forming.formed` makes them, if available.
     """
-    store = held.store
-    parts = [_candidates(held, label, own, near) for label, own in wanted.items()]
+    store = attributes.store
+    parts = [_candidates(attributes, label, own, near) for label, own in wanted.items()]
     rows = store.ask(" UNION ALL ".join(parts) + " ORDER BY label, value")
     start = 0
     # Sorted, so that sums are always added in the same order.
@@ -145,11 +149,13 @@ def candidate_values(
         start = after
 
 
-def _candidates(held: Attributes, label: str, own: Wanted, near: NearForms | None) -> str:
+def _candidates(attributes: Attributes, label: str, own: Wanted, near: NearForms | None) -> str:
     """A query of the values of a label that may be right, and their forms where known."""
-    store, label_is = held.store, f"label = {held.store.text(label)}"
+    store, label_is = attributes.store, f"label = {attributes.store.text(label)}"
     bound = None if own.any else may_be_right(store, own.near, own.true)
-    rows = f"SELECT label, value FROM {held.coded.values if held.coded else held.name} WHERE {label_is}"
+    rows = (
+        f"SELECT label, value FROM {attributes.coded.values if attributes.coded else attributes.name} WHERE {label_is}"
+    )
     hidden = f"regexp_matches(value, {store.text(SUPPRESSED)})"
     unknown = "SELECT DISTINCT label, value, CAST(NULL AS STRING) AS form"
     if bound is None or (own.form is None and not own.plain):
@@ -157,16 +163,16 @@ def _candidates(held: Attributes, label: str, own: Wanted, near: NearForms | Non
     if own.plain:
         return f"{unknown} FROM (SELECT *, value AS form FROM ({rows})) WHERE {bound} OR {hidden}"
     if near is not None and label in near.labels:
-        return near.candidates(label, formed=label in held.formed)
-    if label in held.formed:
+        return near.candidates(label, formed=label in attributes.formed)
+    if label in attributes.formed:
         # A value that is its own form is compared unchanged.
         rows = rows.replace("SELECT label, value", "SELECT label, value, CASE WHEN fixed THEN value END AS form")
         return f"SELECT DISTINCT label, value, form FROM ({rows}) WHERE form IS NULL OR {bound}"
     assert own.form is not None
     # Materialized first: otherwise the engine would make the form again for every part of the bound.
     fixed = f"CASE WHEN {sql_fixed(store, own.form[0])} THEN form END AS said"
-    made = sql_form(store, rows, *own.form)
-    known = f"WITH known AS MATERIALIZED (SELECT label, value, form, {fixed} FROM ({made}))"
+    form_rows = sql_form(store, rows, *own.form)
+    known = f"WITH known AS MATERIALIZED (SELECT label, value, form, {fixed} FROM ({form_rows}))"
     there = f"form IS NULL OR {bound}"
     return f"SELECT * FROM ({known} SELECT DISTINCT label, value, said AS form FROM known WHERE {there})"
 
@@ -212,34 +218,34 @@ class RightRows:
             weakref.finalize(self, store.drop, name).atexit = False
 
     @classmethod
-    def of(cls, held: Attributes, hits: pa.Table, near: NearForms | None = None) -> RightRows:
+    def of(cls, attributes: Attributes, hits: pa.Table, near: NearForms | None = None) -> RightRows:
         """Those of attributes, from ``hits`` (label, value, fact, credit): the facts of a person that a value hits, and
         what it is worth."""
-        store, labels = held.store, list(dict.fromkeys(hits.column("label").to_pylist()))
+        store, labels = attributes.store, list(dict.fromkeys(hits.column("label").to_pylist()))
         hidden = f"regexp_matches(value, {store.text(SUPPRESSED)}) AS hidden"
-        with lent(store, hits) as given:
-            told = f"SELECT label, value, fact, credit, {hidden} FROM {given}"
-            if held.coded is None:
-                query = f"FROM {held.name} a JOIN ({told}) h ON h.label = a.label AND h.value = a.value"
+        with lent(store, hits) as hit_rows:
+            hit_query = f"SELECT label, value, fact, credit, {hidden} FROM {hit_rows}"
+            if attributes.coded is None:
+                query = f"FROM {attributes.name} a JOIN ({hit_query}) h ON h.label = a.label AND h.value = a.value"
             else:
-                found = (
-                    f"SELECT v.vid, t.* FROM ({_hit_values(held, labels, near)}) v JOIN ({told}) t ON "
+                coded_hits = (
+                    f"SELECT v.vid, t.* FROM ({_hit_values(attributes, labels, near)}) v JOIN ({hit_query}) t ON "
                     "t.label = v.label AND t.value = v.value"
                 )
-                query = f"FROM {held.coded.rows} a JOIN ({found}) h ON h.vid = a.vid"
+                query = f"FROM {attributes.coded.rows} a JOIN ({coded_hits}) h ON h.vid = a.vid"
             rows = f"SELECT a.rid, h.label, h.value, a.confidence, h.fact, h.credit, h.hidden {query}"
             return cls(store, store.make(rows), labels)
 
 
-def _hit_values(held: Attributes, labels: Sequence[str], near: NearForms | None) -> str:
+def _hit_values(attributes: Attributes, labels: Sequence[str], near: NearForms | None) -> str:
     """A query (vid, label, value) of the values of these labels that may be right, and possibly others."""
-    assert held.coded is not None
-    store = held.store
+    assert attributes.coded is not None
+    store = attributes.store
     known = frozenset(labels) & (near.labels if near is not None else frozenset())
     others = listed(store, frozenset(labels) - known)
-    parts = [f"SELECT vid, label, value FROM {held.coded.values} WHERE label IN ({others})"]
+    parts = [f"SELECT vid, label, value FROM {attributes.coded.values} WHERE label IN ({others})"]
     if near is not None:
-        for column, some in (("value", known & held.formed), ("raw", known - held.formed)):
+        for column, some in (("value", known & attributes.formed), ("raw", known - attributes.formed)):
             there = f"label IN ({listed(store, some)})"
             parts.append(f"SELECT vid, label, {column} AS value FROM {near.name} WHERE {there}")
     return " UNION ALL ".join(parts)
@@ -297,10 +303,10 @@ def records_of_person(right: RightRows, comparer: Comparer, reference: Reference
     alone, beside, both = (
         listed(right.store, [label for label, kind in kinds.items() if kind in some]) for some in (ALONE, BESIDE, BOTH)
     )
-    with lent(right.store, weights) as told:
+    with lent(right.store, weights) as weight_rows:
         rows = right.store.ask(
             "SELECT rid FROM (SELECT h.rid, h.label, h.fact, h.credit >= 0.999999 * m.whole AS whole FROM "
-            f"{right.name} h JOIN {told} m ON m.fact = h.fact WHERE h.label IN ({both}) AND "
+            f"{right.name} h JOIN {weight_rows} m ON m.fact = h.fact WHERE h.label IN ({both}) AND "
             f"h.credit >= {NEAR_ENOUGH} * m.whole AND h.confidence > 0 AND NOT h.hidden) r "
             f"GROUP BY rid HAVING bool_or(whole AND label IN ({alone})) OR (count(DISTINCT fact) > 1 AND "
             f"bool_or(label IN ({beside}))) ORDER BY rid"

@@ -51,8 +51,8 @@ class Search:
 
     def _cap(self, label: str) -> float:
         """The largest part of its weight that a value near the truth may be worth."""
-        given = self._beside.labels[label].similarity
-        return 0.0 if given is None else CAPS.get(self._near[label], 1.0)
+        similarity = self._beside.labels[label].similarity
+        return 0.0 if similarity is None else CAPS.get(self._near[label], 1.0)
 
     def run(self) -> None:
         """Search through rare values first; then, for people who are not settled, through more."""
@@ -122,19 +122,20 @@ class Search:
             return
         label_is = f"label = {self._store.text(label)}"
         true = f"SELECT f.fid, f.value FROM {beside.facts} f SEMI JOIN {facts} s ON s.fid = f.fid"
-        held = f"SELECT DISTINCT meant FROM {beside.values} WHERE {label_is} AND NOT hidden"
+        cluster_values = f"SELECT DISTINCT meant FROM {beside.values} WHERE {label_is} AND NOT hidden"
         if near in KEYED:
             key = "unnest({}) AS k"
             pairs = (
                 f"SELECT DISTINCT h.meant, t.fid, t.value FROM (SELECT *, {key.format(near_keys(near, 'meant'))} FROM "
-                f"({held})) h JOIN (SELECT *, {key.format(near_keys(near, 'value'))} FROM ({true})) t ON t.k = h.k"
+                f"({cluster_values})) h JOIN (SELECT *, {key.format(near_keys(near, 'value'))} FROM ({true})) t "
+                "ON t.k = h.k"
             )
         else:
-            sizes = [int(one(self._store, f"SELECT count(*) FROM ({some})")) for some in (true, held)]
+            sizes = [int(one(self._store, f"SELECT count(*) FROM ({some})")) for some in (true, cluster_values)]
             if sizes[0] * sizes[1] > EACH_WITH_EACH:
                 beside.drop(facts)
                 return
-            pairs = f"SELECT h.meant, t.fid, t.value FROM ({held}) h CROSS JOIN ({true}) t"
+            pairs = f"SELECT h.meant, t.fid, t.value FROM ({cluster_values}) h CROSS JOIN ({true}) t"
         through = beside.near(label, pairs)
         self._look(f"values near to {label}", f"SELECT person, fid FROM {facts}", through, 2)
         beside.drop(facts, through)
@@ -160,12 +161,12 @@ class Search:
             if looked > 1:
                 self._sieve(pairs)
             hits = beside.hits(pairs)
-            found = beside.measured(hits)
+            leakages = beside.measured(hits)
             best = beside.make(
-                f"FROM (FROM {self.best} UNION ALL BY NAME FROM {found} WHERE leakage > 0) QUALIFY row_number() OVER "
-                "(PARTITION BY person ORDER BY round(leakage, 11) DESC, cid < 0, cid) = 1"
+                f"FROM (FROM {self.best} UNION ALL BY NAME FROM {leakages} WHERE leakage > 0) QUALIFY row_number() "
+                "OVER (PARTITION BY person ORDER BY round(leakage, 11) DESC, cid < 0, cid) = 1"
             )
-            beside.drop(pairs, hits, found, self.best)
+            beside.drop(pairs, hits, leakages, self.best)
             self.best = best
         self._store.run(
             f"UPDATE {self._facts} SET looked = {looked} FROM {wanted} k WHERE k.person = {self._facts}.person AND "

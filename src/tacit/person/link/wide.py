@@ -160,14 +160,14 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
             for label in sorted(parts)
         }
         if records >= MANY:
-            held = coded_attributes(store, united, records=records, several=frozenset(several))
+            attributes = coded_attributes(store, united, records=records, several=frozenset(several))
         else:
             name = store.make(" UNION ALL ".join(united.values()) or _NOTHING)
-            held = Attributes(store, name, records, frozenset(several))
+            attributes = Attributes(store, name, records, frozenset(several))
     finally:
         store.drop(*loaded)
     counts, unsure = zip(*sizes, strict=True) if sizes else ((), ())
-    return Gathered(held, counts, unsure, tuple(undecided), tuple(names), tuple(repeated))
+    return Gathered(attributes, counts, unsure, tuple(undecided), tuple(names), tuple(repeated))
 
 
 _NOTHING = (
@@ -246,9 +246,11 @@ def _column(columns: _Columns, source: Wide, name: str, label: str) -> ColumnCel
 
 def _counted(columns: _Columns, source: Wide) -> tuple[int, int]:
     """The number of rows, and of rows without a confidence; a DataError names the first row with a wrong one."""
-    said = "'1'" if source.confidence_column is None else f"trim(CAST({columns[source.confidence_column]} AS STRING))"
-    wrong = f"coalesce(NOT (try_cast({said} AS DOUBLE) BETWEEN 0 AND 1), true)"
-    empty = f"coalesce({said}, '') = ''"
+    confidence = (
+        "'1'" if source.confidence_column is None else f"trim(CAST({columns[source.confidence_column]} AS STRING))"
+    )
+    wrong = f"coalesce(NOT (try_cast({confidence} AS DOUBLE) BETWEEN 0 AND 1), true)"
+    empty = f"coalesce({confidence}, '') = ''"
     counts = columns.store.ask(
         f"SELECT count(*) AS n, count(CASE WHEN {empty} THEN 1 END) AS missing, "
         f"min(CASE WHEN NOT {empty} AND {wrong} THEN {columns.row} END) AS wrong FROM {columns.name}"
@@ -264,12 +266,12 @@ def _counted(columns: _Columns, source: Wide) -> tuple[int, int]:
 def text_columns(table: Table, columns: Sequence[str]) -> pa.Table:
     """Columns as text, in the order of the rows, named c0, c1, ... by their places; null where there is no value."""
     store = table.engine.store()
-    held = _Columns(store, table, columns)
+    cell_columns = _Columns(store, table, columns)
     try:
-        parts = ", ".join(f"{held.text(name)} AS c{place}" for place, name in enumerate(columns))
-        return store.ask(f"SELECT {parts} FROM {held.name} ORDER BY {held.row}")
+        parts = ", ".join(f"{cell_columns.text(name)} AS c{place}" for place, name in enumerate(columns))
+        return store.ask(f"SELECT {parts} FROM {cell_columns.name} ORDER BY {cell_columns.row}")
     finally:
-        store.drop(held.name)
+        store.drop(cell_columns.name)
 
 
 def keyed_values(store: Store, table: Table, key: str, columns: Mapping[str, str]) -> str:
@@ -282,21 +284,21 @@ def keyed_values(store: Store, table: Table, key: str, columns: Mapping[str, str
     DataError
         If a row has no key; the row is named.
     """
-    held = _Columns(store, table, [key, *(name for name in columns if name != key)])
+    cell_columns = _Columns(store, table, [key, *(name for name in columns if name != key)])
     try:
-        who = held.text(key)
-        missing = one(store, f"SELECT min({held.row}) FROM {held.name} WHERE {who} IS NULL")
+        who = cell_columns.text(key)
+        missing = one(store, f"SELECT min({cell_columns.row}) FROM {cell_columns.name} WHERE {who} IS NULL")
         if missing is not None:
             raise DataError(f"{table.name}, row {missing + 1}: no '{key}': say whose row it is, or leave it out")
         nothing = "CAST(NULL AS STRING) AS label, CAST(NULL AS STRING) AS value"
-        parts = [f"SELECT DISTINCT {who} AS pid, {nothing} FROM {held.name}"]
+        parts = [f"SELECT DISTINCT {who} AS pid, {nothing} FROM {cell_columns.name}"]
         for name, label in columns.items():
-            cells = held.values(name, label)
+            cells = cell_columns.values(name, label)
             own = f"SELECT {who} AS pid, {store.text(label)} AS label, {cells.value} AS value FROM {cells.rows}"
             parts.append(f"SELECT * FROM ({own}) p WHERE value IS NOT NULL")
         return store.make(" UNION ALL ".join(parts))
     finally:
-        store.drop(held.name)
+        store.drop(cell_columns.name)
 
 
 class _Columns:
@@ -346,9 +348,9 @@ class _Columns:
         cell = self._cells[name]
         kind = self._kinds.field(cell).type
         if not self.several(name):
-            return ColumnCells(self.name, self._said(name, cell, kind, label), written=f"CAST({cell} AS STRING)")
+            return ColumnCells(self.name, self._value(name, cell, kind, label), written=f"CAST({cell} AS STRING)")
         lists = f"(SELECT * EXCLUDE {cell}, unnest({cell}) AS x FROM {self.name}) l"
-        return ColumnCells(lists, self._said(name, "x", kind.value_type, label), written="CAST(x AS STRING)")
+        return ColumnCells(lists, self._value(name, "x", kind.value_type, label), written="CAST(x AS STRING)")
 
     def joined(self, label: str, columns: Sequence[str]) -> ColumnCells:
         """The cells of several columns, and the text they make up together."""
@@ -362,34 +364,34 @@ class _Columns:
 
         if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
             hint = "; is it a file of Senzing? Add features: true" if name == "FEATURES" else ""
-            held = self._table[name].dtype.split("(")[0]
+            dtype = self._table[name].dtype.split("(")[0]
             raise DataError(
-                f"column '{name}' of {self._table.name} holds {held}, which is not a value: leave it out "
+                f"column '{name}' of {self._table.name} holds {dtype}, which is not a value: leave it out "
                 f"(map: {{{name}: null}}){hint}"
             )
-        said = f"CAST({cell} AS STRING)"
+        text = f"CAST({cell} AS STRING)"
         if pa.types.is_floating(kind):
             return (
                 f"CASE WHEN NOT abs({cell}) < CAST('Infinity' AS DOUBLE) THEN NULL WHEN abs({cell}) < 1e15 AND "
-                f"{cell} = floor({cell}) THEN CAST(CAST({cell} AS BIGINT) AS STRING) ELSE {said} END"
+                f"{cell} = floor({cell}) THEN CAST(CAST({cell} AS BIGINT) AS STRING) ELSE {text} END"
             )
         if pa.types.is_decimal(kind) and kind.scale > 0:
-            return f"trim(TRAILING '.' FROM trim(TRAILING '0' FROM {said}))"
+            return f"trim(TRAILING '.' FROM trim(TRAILING '0' FROM {text}))"
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)):
-            return said
+            return text
         # Trimming is slow, and a text that begins with an ordinary character is not blank.
-        trimmed = f"trim(BOTH {self.store.text(SPACES)} FROM {said})"
-        return f"CASE WHEN {said} >= '!' AND {said} < chr(127) THEN {said} WHEN {trimmed} <> '' THEN {said} END"
+        trimmed = f"trim(BOTH {self.store.text(SPACES)} FROM {text})"
+        return f"CASE WHEN {text} >= '!' AND {text} < chr(127) THEN {text} WHEN {trimmed} <> '' THEN {text} END"
 
-    def _said(self, name: str, cell: str, kind: pa.DataType, label: str) -> str:
+    def _value(self, name: str, cell: str, kind: pa.DataType, label: str) -> str:
         """SQL for the value of a cell: its text, or null if the text means that the value is missing, such as N/A."""
         import pyarrow as pa
 
         text = self._text(name, cell, kind)
         if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)):
             return text
-        said = f"CAST({cell} AS STRING)"
-        return unless_nothing(self.store, said, text, name=is_name(label))
+        written = f"CAST({cell} AS STRING)"
+        return unless_nothing(self.store, written, text, name=is_name(label))
 
 
 @contextmanager
