@@ -132,7 +132,7 @@ def _refuse(goal: ReleaseGoal, making: Making) -> None:
         raise ArgumentError(sentence(words, **{name: Setting(name) for name in ("mechanism", "rules", "confidence")}))
 
 
-def _asked(question: Question, goal: ReleaseGoal, cuts: Sequence[Cut] = ()) -> TableQuestion:
+def _table_question(question: Question, goal: ReleaseGoal, cuts: Sequence[Cut] = ()) -> TableQuestion:
     also = [each.secret for each in goal.also]
     return ask(question, also=also, cuts=cuts, in_cells=True, thresholds=goal.bounds.thresholds)
 
@@ -159,16 +159,16 @@ class Climb:
         """Open the table and read it; the goal may have any epsilon."""
         table = open_table(question.source, engine=question.engine, memory=question.memory).pinned()
         table = table.held(MOST_RECORDS)
-        asked = whole = _asked(replace(question, source=table), goal)
+        sampled = whole = _table_question(replace(question, source=table), goal)
         sample = table.thinned(min(MOST_RECORDS, most_records(len(whole.released))))
         if sample is not table:
             # A column may differ in every row of a sample but not of the table: the whole table was checked for that.
-            asked = _asked(replace(question, source=sample, keep_id=whole.released), goal, whole.cuts)
-        given = asked.original.sample(asked.released, MOST_RECORDS)
+            sampled = _table_question(replace(question, source=sample, keep_id=whole.released), goal, whole.cuts)
+        records = sampled.original.sample(sampled.released, MOST_RECORDS)
         kinds = {column.name: column.kind for column in table.columns}
-        values = {name: ColumnValues.of(name, given.column(name), kinds[name]) for name in asked.released}
+        values = {name: ColumnValues.of(name, records.column(name), kinds[name]) for name in sampled.released}
         groups = {name: ValueGroups.coarse(each) for name, each in values.items()}
-        return cls(whole, asked, goal, making, given, values, groups, secrets_of(asked))
+        return cls(whole, sampled, goal, making, records, values, groups, secrets_of(sampled))
 
     @cached_property
     def atoms(self) -> CountedAtoms:
@@ -197,13 +197,13 @@ class Climb:
 
     def told(self, goal: ReleaseGoal, fine: CellCode) -> tuple[Counted, NDArray[np.int64]]:
         """The table in the cells of a goal, counted, and the cell of each record."""
-        request, asked = code_request(self.asked, goal, self.making), self.asked
+        request, sampled = code_request(self.asked, goal, self.making), self.asked
         cell = fine.places[fine.tree.leaf_of(np.asarray(self.atoms.records.codes, np.int64))]
-        counts = {(asked.weight, *asked.hidden): counts_by_cell(self.atoms.counts, asked.hidden, cell)}
+        counts = {(sampled.weight, *sampled.hidden): counts_by_cell(self.atoms.counts, sampled.hidden, cell)}
         code, cells = published(fine, self.atoms.records, request), np.arange(len(fine.tree.leaves))
         # With thresholds, cells were looked up in a table with another secret than the one counted here.
-        found = PlacedTable(asked.table, cells, counts) if asked.thresholds is None else None
-        coded = asked.coded(code) if found is None else replace(asked, code=code, found=found)
+        placed = PlacedTable(sampled.table, cells, counts) if sampled.thresholds is None else None
+        coded = sampled.coded(code) if placed is None else replace(sampled, code=code, found=placed)
         return counted(coded), fine.places[fine.tree.leaf_of(self.row_atoms)]
 
     def rung(self, goal: ReleaseGoal, cells: CellCode) -> list[ReleaseRung]:
@@ -213,7 +213,7 @@ class Climb:
             plan = plan_by_goal(table, goal)
         except NotCertifiedError:
             return []
-        asked, written = table.question, _written(table)
+        question, written = table.question, _written(table)
         columns = self.columns(written, cell)
         rows = numbered([column.codes for column in columns.values()])
         kept = kept_shares(columns, self.groups, rows)
@@ -223,7 +223,8 @@ class Climb:
                 attained=plan.attained.epsilon,
                 kept=sum(kept.values()) / len(kept),
                 columns=tuple(kept.items()),
-                found=OF * alone(numbered([columns[name].codes for name in asked.known]) if asked.known else rows),
+                found=OF
+                * alone(numbered([columns[name].codes for name in question.known]) if question.known else rows),
                 guessed=self.guessed({name: column.codes for name, column in columns.items()}),
                 cells=plan.mechanism.values,
                 smallest=whole_file_of(table, plan.rules, goal.least).smallest,
@@ -256,7 +257,7 @@ class Climb:
         """The rungs, next to the original table."""
         whole, before = self.whole, _rows(self.given, self.shown)
         sizes = group_sizes(whole.as_given(), whole.released)
-        found = group_sizes(whole.as_given(), whole.known) if whole.known else sizes
+        known_sizes = group_sizes(whole.as_given(), whole.known) if whole.known else sizes
         return Ladder(
             columns=whole.released,
             before=before,
@@ -265,7 +266,7 @@ class Climb:
                 attained=math.inf,
                 kept=1.0,
                 columns=tuple((name, 1.0) for name in whole.released),
-                found=OF * found.unique / sizes.people,
+                found=OF * known_sizes.unique / sizes.people,
                 guessed=self.guessed({name: each.rows(self.values[name]) for name, each in self.groups.items()}),
                 cells=sizes.groups,
                 smallest=sizes.smallest,
