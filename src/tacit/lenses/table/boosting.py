@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.lenses.table.kept.values import Floats
+from tacit.learn.arrays import Floats
 
 # The fewest records of a leaf.
 LEAF = 20

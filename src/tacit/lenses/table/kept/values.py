@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError
-from tacit.learn.arrays import Codes as Codes, Floats as Floats
+from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.table.kept.times import days_in, number_of
 from tacit.tables.symbols import level_text
 

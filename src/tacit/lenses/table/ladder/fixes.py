@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from tacit.errors import Setting
+from tacit.learn.arrays import Codes
 from tacit.lenses.table.kept.information import entropy_of, kept_share, numbered
-from tacit.lenses.table.kept.values import Codes, ColumnValues, ValueGroups, distinct_texts
+from tacit.lenses.table.kept.values import ColumnValues, ValueGroups, distinct_texts
 from tacit.lenses.table.ladder.guessing import OF, Guesser, alone, most_records, secrets_of
 from tacit.lenses.table.linkage.coarser import CoarserLevel, coarser_levels, with_levels
 from tacit.lenses.table.question import TableQuestion

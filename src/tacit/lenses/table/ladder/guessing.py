@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.table.kept.information import numbered
-from tacit.lenses.table.kept.values import Codes, Floats, distinct_texts
+from tacit.lenses.table.kept.values import distinct_texts
 from tacit.lenses.table.question import TableQuestion
 
 # Numbers of people are stated out of this many.
