@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from papers import write_paper
 from sizes import few, many
 from tables_of_people import write_csv
 from tacit import SourceError, attack, protect, verify
@@ -178,9 +179,9 @@ def test_a_published_code_says_nothing_that_no_cell_does(tmp_path: Path):
         {"numbers": code["numbers"] | {"age": code["numbers"]["age"] | {"any": 17.0}}},
         {"scales": [code["scales"][0] | {"centres": [*centres[:-1], centres[-1] + 17]}, *code["scales"][1:]]},
     ):
-        path.write_text(json.dumps(json.loads(text) | {"code": code | part}))
+        write_paper(path, json.loads(text) | {"code": code | part})
         paper["output"]["levels_sha256"] = file_sha256(path)
-        (tmp_path / "r" / "certificate.json").write_text(json.dumps(paper))
+        write_paper(tmp_path / "r" / "certificate.json", paper)
         with pytest.raises(SourceError, match="tells more than its cells do"):
             verify(tmp_path / "r", against=tmp_path / "t.parquet")
 

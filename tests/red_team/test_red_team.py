@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from papers import write_paper
 from sizes import few
 from tacit import protect, verify
 from tacit.errors import ArgumentError, SourceError
@@ -43,7 +44,7 @@ def _publish(data: pd.DataFrame, release: Path) -> None:
     data.to_csv(release / "data.csv", index=False)
     certificate = json.loads((release / "certificate.json").read_text("utf-8"))
     certificate["output"]["sha256"] = hashlib.sha256((release / "data.csv").read_bytes()).hexdigest()
-    (release / "certificate.json").write_text(json.dumps(certificate), "utf-8")
+    write_paper(release / "certificate.json", certificate)
 
 
 @pytest.mark.parametrize("mechanism", few(["optimal", "watchdog"]))
@@ -113,7 +114,7 @@ def test_the_first_reading_is_certain_or_the_certificate_is_damaged(people: Path
     whole = json.loads((release / "certificate.json").read_text("utf-8"))
     for field, value in (("confidence", 2.0), ("proof", {"passed": 7})):
         whole["readings"][0] |= {field: value}
-        (release / "certificate.json").write_text(json.dumps(whole), "utf-8")
+        write_paper(release / "certificate.json", whole)
         with pytest.raises(SourceError, match="damaged"):
             verify(release)
 

@@ -11,6 +11,7 @@ import pytest
 
 import tacit.codes.fitting as fitting
 import tacit.codes.searching as searching
+from papers import write_paper
 from tables_of_people import clinic, write_csv
 from tacit import ArgumentError, protect, verify
 from tacit.codes.asking import CodeClaim, CodeRequest
@@ -99,5 +100,5 @@ def test_columns_left_out_cannot_be_edited(tmp_path: Path) -> None:
     people = write_csv(tmp_path / "p.csv", clinic(300))
     protect(people, secret="illness", epsilon=0.8, drop=["age"], out=tmp_path / "r")
     paper = tmp_path / "r" / "certificate.json"
-    paper.write_text(json.dumps({**json.loads(paper.read_text()), "left_out": ["illness"]}))
+    write_paper(paper, {**json.loads(paper.read_text()), "left_out": ["illness"]})
     assert verify(tmp_path / "r", against=people).verdict == "broken"

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tacit
+from papers import write_paper
 from sizes import few
 from tacit.errors import ArgumentError, SourceError
 from tacit.requests import Bound, Look, Question
@@ -113,7 +114,7 @@ def test_a_damaged_certificate_is_refused_in_one_line(
     people: Path, release: Path, changed: Any, tacit_command: Run
 ) -> None:
     paper = release / "certificate.json"
-    paper.write_text(json.dumps(changed(json.loads(paper.read_text()))))
+    write_paper(paper, changed(json.loads(paper.read_text())))
     code, out, err = tacit_command("verify", str(release), "--against", str(people))
     assert (code, out) == (3, "")
     assert "damaged or not a certificate" in err

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from papers import write_paper
 from tacit import protect, report, verify
 from tacit.cli import main
 from tacit.errors import DataError, SourceError
@@ -76,7 +77,7 @@ def rewrite(place: Path, change: Callable[[dict[str, Any], dict[str, np.ndarray]
     change(paper, arrays)
     np.savez_compressed(release / "images.npz", **arrays)
     paper["output"]["sha256"] = files_sha256(release, "images.npz")
-    (release / "certificate.json").write_text(json.dumps(paper))
+    write_paper(release / "certificate.json", paper)
 
 
 def failed(place: Path) -> list[str]:
@@ -133,7 +134,7 @@ def test_a_certificate_with_a_part_missing_is_called_damaged(images: Path, gone:
     paper = json.loads(path.read_text())
     *above, last = gone.split(".")
     del (paper[above[0]] if above else paper)[last]
-    path.write_text(json.dumps(paper))
+    write_paper(path, paper)
     with pytest.raises(SourceError, match="damaged"):
         verify(images / "release")
 
@@ -241,7 +242,7 @@ def test_a_text_certificate_with_other_words_or_another_prior_is_broken(posts: P
     prior = replace(prior, claim=claim_in_words(prior))
     assert assumptions_in_words(prior) == prior.assumptions
     for damaged in (prior, replace(told, assumptions=told.assumptions[1:])):
-        (posts / "release" / "certificate.json").write_text(json.dumps(encoded(damaged)), "utf-8")
+        write_paper(posts / "release" / "certificate.json", encoded(damaged))
         assert verify(posts / "release", against=posts / "posts.csv").verdict == "broken"
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from papers import write_paper
 from sizes import few, many
 from tables_of_people import clinic, read_csv, write_csv
 from tacit import TacitError, protect, verify
@@ -85,7 +86,7 @@ def certified_again(release: Path, **output: Any) -> Path:
         if (release / name).exists():
             paper["output"][field] = hashlib.sha256((release / name).read_bytes()).hexdigest()
     paper["output"].update(output)
-    (release / "certificate.json").write_text(json.dumps(paper))
+    write_paper(release / "certificate.json", paper)
     return release
 
 
@@ -319,9 +320,9 @@ def tampered_leaves(release: Path, name: str, few: int) -> Iterator[str]:
     every = [(at, new) for at, old in leaves(paper) if at for new in others(old) if not same(old, new)]
     rng = np.random.default_rng(0)
     for at, new in every if many(0, 1) else [every[k] for k in rng.choice(len(every), few, replace=False)]:
-        path.write_text(json.dumps(with_leaf(paper, at, new)))
+        write_paper(path, with_leaf(paper, at, new))
         yield ".".join(map(str, at))
-    path.write_text(json.dumps(paper))
+    write_paper(path, paper)
 
 
 @kinds
@@ -385,7 +386,7 @@ def test_what_readers_keep_is_made_again(place: Path, forged: Callable[[str], Pa
     release = forged("cells")
     paper = paper_of(release)
     paper["keeps"]["columns"][0]["kept"] = 0.99
-    (release / "certificate.json").write_text(json.dumps(paper))
+    write_paper(release / "certificate.json", paper)
     assert verdict(release, place) != "holds"
 
 
@@ -396,7 +397,7 @@ def test_a_key_that_was_guessed_is_said_to_be_out_of_sight(place: Path, tmp_path
     protect(place / "people.csv", out=tmp_path / "r", random_state=1, **words)
     paper = paper_of(tmp_path / "r")
     paper["randomness"] = paper_of(tmp_path / "honest")["randomness"]
-    (tmp_path / "r" / "certificate.json").write_text(json.dumps(paper))
+    write_paper(tmp_path / "r" / "certificate.json", paper)
     seen = verify(tmp_path / "r", against=place / "people.csv")
     assert any("secure source" in note for note in seen.notes)
     assert "nobody can see whether the key is one of many" in paper["assumptions"][-1]

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from scipy.stats import binom
 
+from papers import write_paper
 from sizes import few, many
 from tables_of_people import clinic, merged_in, read_csv, write_csv
 from tacit import ArgumentError, NotCertifiedError, protect, verify
@@ -60,7 +61,7 @@ def edit_reading(release: Path, **changes: Any) -> None:
     second["proof"] = {**second["proof"], **inner} if inner else second["proof"]
     if "sentence" not in changes:
         second["sentence"] = sample_sentence(decoded(Reading, second), LiftBounds.within(whole["epsilon"]))
-    (release / "certificate.json").write_text(json.dumps({**whole, "readings": [first, second]}))
+    write_paper(release / "certificate.json", {**whole, "readings": [first, second]})
 
 
 def failed(result: Any) -> set[str]:
@@ -233,7 +234,7 @@ def test_a_release_that_keeps_more_than_was_proved_is_found_out(folder: Path, tm
     proved, plain = paper(tmp_path / "proved"), paper(tmp_path / "r")
     assert plain["mechanism"]["values_merged"] < proved["mechanism"]["values_merged"]
     plain |= {"readings": [plain["readings"][0], proved["readings"][1]], "assumptions": proved["assumptions"]}
-    (tmp_path / "r" / "certificate.json").write_text(json.dumps(plain))
+    write_paper(tmp_path / "r" / "certificate.json", plain)
     assert "proof from the records" in failed(verify(tmp_path / "r", against=people))
 
 

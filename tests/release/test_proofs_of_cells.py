@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from papers import write_paper
 from sizes import few
 from tables_of_people import clinic, write_csv
 from tacit import NotCertifiedError, protect, verify
@@ -57,7 +58,7 @@ def test_without_the_owners_part_the_proof_is_not_checked_and_nothing_holds(fold
 def test_an_edited_proof_is_found_out(folder: Path, release: Path, change: dict[str, int]) -> None:
     certificate = paper(release)
     certificate["readings"][1]["proof"] |= change
-    (release / "certificate.json").write_text(json.dumps(certificate))
+    write_paper(release / "certificate.json", certificate)
     assert "proof from the records" in failed(release, folder)
 
 
@@ -67,7 +68,7 @@ def test_a_release_of_finer_cells_cannot_borrow_the_proof(folder: Path, tmp_path
     finer, proved = paper(tmp_path / "finer"), paper(folder / "release")
     assert finer["mechanism"]["values"] > proved["mechanism"]["values"]
     finer |= {"readings": [finer["readings"][0], proved["readings"][1]], "assumptions": proved["assumptions"]}
-    (tmp_path / "finer" / "certificate.json").write_text(json.dumps(finer))
+    write_paper(tmp_path / "finer" / "certificate.json", finer)
     own, other = (place / "private" / "rules.json" for place in (tmp_path / "finer", folder / "release"))
     kept = own.read_text()
     own.write_text(other.read_text())

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import sample_results as samples
+from papers import write_paper
 from sizes import few
 from tables_of_people import clinic, write_csv
 from tacit import ArgumentError, SourceError, attack, protect, verify
@@ -57,6 +58,24 @@ def releases(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.parametrize("kind", few(MAKERS))
+def test_a_certificate_in_other_bytes_may_say_things_between_its_words_and_does_not_hold(
+    sources: Path, releases: Path, tmp_path: Path, kind: str
+) -> None:
+    out = Path(shutil.copytree(releases / kind, tmp_path / "release"))
+    line, paper = "certificate.json is written plainly", out / "certificate.json"
+    plain = paper.read_text("utf-8")
+
+    def doubted() -> bool:
+        found = verify(out, against=sources / MAKERS[kind][0])
+        return any(check.name == line and check.passed is None for check in found.checks) and found.verdict != "holds"
+
+    assert not doubted()
+    for other in (plain + " ", plain.replace("\n  ", "\n   ", 1), json.dumps(json.loads(plain), indent=2) + "\r\n"):
+        paper.write_text(other, "utf-8")
+        assert doubted()
+
+
 # ---- what is replaced ---------------------------------------------------------------------------------------------
 
 
@@ -88,7 +107,7 @@ def test_nothing_but_a_whole_release_and_nothing_else_is_overwritten(
         written[Path("certificate.json")] = json.dumps(damaged).encode()
         paper.write_bytes(written[Path("certificate.json")])
         refused("not just a Tacit release")
-    paper.write_text(json.dumps(whole))
+    write_paper(paper, whole)
     made(sources, kind, out, overwrite=True)
     assert read_certificate(out).epsilon == whole["epsilon"]
 

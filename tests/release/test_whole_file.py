@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.sparse import csr_array
 
+from papers import write_paper
 from sizes import many
 from tables_of_people import clinic, read_csv, write_csv
 from tacit import protect, verify
@@ -134,7 +135,7 @@ def test_a_forged_number_of_people_is_found_out_with_and_without_the_rules(
         shutil.rmtree(release / "private")
     paper = json.loads((release / "certificate.json").read_text())
     paper["file"] |= {"smallest": 5_000, "values_below": 0, "people_below": 0, "holds": True}
-    (release / "certificate.json").write_text(json.dumps(paper))
+    write_paper(release / "certificate.json", paper)
     failed = {check.name for check in verify(release, against=folder / "people.csv").checks if check.passed is False}
     assert {"fewest people who share a released value", "claim in words"} <= failed
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from tacit.lift import AGREEMENT, agree
 from tacit.loading import file_sha256
 from tacit.release.certificate import Certificate
 from tacit.release.claims import randomness_of, worded
-from tacit.release.directory import CHANNEL, PRIVATE, REPORT, strangers
+from tacit.release.directory import CERTIFICATE, CHANNEL, PRIVATE, REPORT, strangers, text_of_certificate
 from tacit.release.keys import files_sha256, salted
 from tacit.release.levels import LEVELS
 from tacit.tables.table import Table
@@ -127,7 +127,17 @@ def checks_of_papers(folder: Path, certificate: Certificate, *, drawn: bool, lea
         *_check_of_page(folder, certificate),
         *_check_of_levels(folder, certificate),
         *_checks_of_channel(folder, certificate),
+        *plainly_written(folder, {CERTIFICATE: text_of_certificate(certificate)}),
         _check_of_strangers(folder, certificate),
+    ]
+
+
+def plainly_written(folder: Path, papers: Mapping[str, str]) -> list[Check]:
+    """Doubt about each paper that is not written as Tacit writes it: spaces between its words can say anything."""
+    return [
+        Check(f"{name} is written plainly", None, "this version of Tacit writes other bytes")
+        for name, text in papers.items()
+        if (folder / name).read_bytes() != text.encode()
     ]
 
 

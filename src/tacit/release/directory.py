@@ -78,7 +78,7 @@ class ReleaseDraft:
             levels_sha256=file_sha256(levels) if levels.exists() else None,
         )
         certificate = replace(certificate, output=output)
-        (self.place / CERTIFICATE).write_text(text_of(certificate, indent=2), "utf-8")
+        (self.place / CERTIFICATE).write_text(text_of_certificate(certificate), "utf-8")
         at("certificate written")
         self.keep(SALT, self.salt.hex() + "\n")
         self.keep(README, "\n".join(readme) + "\n")
@@ -87,6 +87,11 @@ class ReleaseDraft:
             file.chmod(0o600)
         at("sealed")
         return certificate
+
+
+def text_of_certificate(certificate: Certificate) -> str:
+    """A certificate as ``certificate.json`` holds it."""
+    return text_of(certificate, indent=2)
 
 
 def refuse_target(out: str | Path, *, original: Path | None, overwrite: bool) -> None:

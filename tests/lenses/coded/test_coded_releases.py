@@ -13,6 +13,7 @@ import pyarrow.csv
 import pytest
 
 import tacit
+from papers import write_paper
 from sizes import many
 from tacit.errors import ArgumentError, DataError, NotCertifiedError
 from tacit.lenses.coded.evidence import evidence
@@ -132,7 +133,7 @@ def test_a_better_number_in_the_certificate_is_found_out(topics, tmp_path, field
     better = {"confidence": 0.99, "mixed": said["mixed"] + 0.1}
     better |= {"smallest": said["smallest"] + 1, "tried": said["tried"] + 1}
     said[field] = better.get(field, 0.9 * said[field])
-    paper.write_text(json.dumps(said))
+    write_paper(paper, said)
     try:
         verdict = tacit.verify(changed, against=topics.source).verdict
     except tacit.TacitError:
@@ -151,7 +152,7 @@ def test_codes_that_were_swapped_by_secret_are_found_out(topics, tmp_path) -> No
     pa.csv.write_csv(pa.table(data), changed / "data.csv")
     said = json.loads((changed / "certificate.json").read_text())
     said["output"]["sha256"] = file_sha256(changed / "data.csv")
-    (changed / "certificate.json").write_text(json.dumps(said))
+    write_paper(changed / "certificate.json", said)
     outcome = tacit.verify(changed, against=topics.source)
     assert outcome.verdict == "broken"
     assert any(check.name == "codes made again" and check.passed is False for check in outcome.checks)

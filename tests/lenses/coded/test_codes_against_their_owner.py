@@ -13,6 +13,7 @@ import pyarrow.csv
 import pytest
 
 import tacit
+from papers import write_paper
 from tacit.errors import DataError, NotCertifiedError
 from tacit.lenses.coded.parts import dealt, shuffled, units_of
 from tacit.loading import file_sha256
@@ -52,7 +53,7 @@ def rewritten(release: Path, **arrays: np.ndarray) -> None:
     np.savez_compressed(release / "data.npz", **{name: rows[after["order"]] for name, rows in by_unit.items()})
     said = json.loads((release / "certificate.json").read_text())
     said["output"]["sha256"] = file_sha256(release / "data.npz")
-    (release / "certificate.json").write_text(json.dumps(said))
+    write_paper(release / "certificate.json", said)
 
 
 def test_rows_sorted_by_the_secret_are_found_out(made, tmp_path) -> None:
@@ -85,7 +86,7 @@ def test_a_file_that_holds_more_than_codes_never_holds(made, tmp_path) -> None:
     def verdict() -> str:
         said = json.loads(paper.read_text())
         said["output"]["sha256"] = file_sha256(data)
-        paper.write_text(json.dumps(said))
+        write_paper(paper, said)
         return tacit.verify(changed, against=made.source).verdict
 
     np.savez_compressed(data, **arrays, secret=vectors()[1])

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from papers import write_paper
 from sizes import few
 from tacit import audit, protect, report, verify
 from tacit.errors import ArgumentError, ColumnError, DataError, SourceError
@@ -322,7 +323,7 @@ def test_a_changed_release_is_caught(place: Path, tmp_path: Path, damage: str, l
         np.savez(release / "private" / "flags.npz", flags=np.zeros((240, 16), bool), patch=4)
     else:
         told["scale"] = 0.5
-    paper.write_text(json.dumps(told))
+    write_paper(paper, told)
     found = verify(release, against=faces_here, labels=place / "labels.csv")
     assert found.verdict == "broken"
     assert line in [check.name for check in found.checks if check.passed is False]

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hospital import hospital
+from papers import write_paper
 from sizes import few, many
 from tables_of_people import read_csv, write_csv
 from tacit import ArgumentError, DataError, SourceError, attack, protect, verify
@@ -74,7 +75,7 @@ def sealed_again(release: Path) -> None:
     certificate = json.loads(paper.read_text())
     for name, field in (("data.csv", "sha256"), ("levels.json", "levels_sha256")):
         certificate["output"][field] = hashlib.sha256((release / name).read_bytes()).hexdigest()
-    paper.write_text(json.dumps(certificate))
+    write_paper(paper, certificate)
 
 
 def test_the_bound_and_the_smallest_group_are_those_of_the_bytes_that_were_written(folder: Path) -> None:
@@ -141,7 +142,7 @@ def test_levels_that_say_something_else_are_found_out(folder: Path, release: Pat
     levels = json.loads(path.read_text())
     scale = next(each for each in levels["code"]["scales"] if each["kind"] == "stretches" and each["starts"])
     scale["starts"] = [start + 1 for start in scale["starts"]]
-    path.write_text(json.dumps(levels))
+    write_paper(path, levels)
     with pytest.raises(SourceError, match="damaged"):
         verify(release, against=folder / "stays.csv")
 
@@ -149,7 +150,7 @@ def test_levels_that_say_something_else_are_found_out(folder: Path, release: Pat
 @pytest.mark.parametrize("change", few([{"known": ["age"]}, {"secret_values": ["B20"]}, {"attained_epsilon": 0.1}]))
 def test_an_edited_certificate_is_found_out(folder: Path, release: Path, change: dict[str, Any]) -> None:
     paper = release / "certificate.json"
-    paper.write_text(json.dumps({**json.loads(paper.read_text()), **change}))
+    write_paper(paper, {**json.loads(paper.read_text()), **change})
     assert failed(release, folder)
 
 

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tacit
+from papers import write_paper
 from sizes import many
 from tables_of_people import clinic, write_csv
 from tacit import ArgumentError, ProtectResult, SourceError, corrected_counts, protect, verify
@@ -181,10 +182,10 @@ def forged(release: Path) -> None:
     data = json.loads((release / "channel.json").read_text())
     draws = data["columns"][1]["draws"]
     draws["p"][0], draws["p"][1] = draws["p"][1], draws["p"][0]
-    (release / "channel.json").write_text(json.dumps(data))
+    write_paper(release / "channel.json", data)
     paper = json.loads((release / "certificate.json").read_text())
     paper["output"]["channel_sha256"] = hashlib.sha256((release / "channel.json").read_bytes()).hexdigest()
-    (release / "certificate.json").write_text(json.dumps(paper))
+    write_paper(release / "certificate.json", paper)
 
 
 def failed(release: Path, folder: Path) -> set[str]:
@@ -210,7 +211,7 @@ def test_a_drawn_release_without_a_channel_says_so(release: Path, folder: Path) 
     assert any("there is no channel.json" in note for note in result.notes)
     paper = json.loads((release / "certificate.json").read_text())
     paper["output"]["channel_sha256"] = None
-    (release / "certificate.json").write_text(json.dumps(paper))
+    write_paper(release / "certificate.json", paper)
     assert "channel is published" in failed(release, folder)
 
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import tacit
+from papers import write_paper
 from sizes import many
 from tables_of_people import clinic, write_csv
 from tacit import ArgumentError, ColumnError, Policy, check, protect
@@ -217,7 +218,7 @@ def test_files_that_were_changed_and_claims_that_are_not_true_fail(place: Path, 
     assert [(each.rule, each.passed) for each in stranger] == [("claim", None)]
     (release / "notes.txt").unlink()
     paper = json.loads((release / "certificate.json").read_text())
-    (release / "certificate.json").write_text(json.dumps(paper | {"attained_epsilon": 0.01}))
+    write_paper(release / "certificate.json", paper | {"attained_epsilon": 0.01})
     against = check(release, policy=policy, against=place / "people.csv").sources[0].failed
     assert [(each.rule, each.passed) for each in against] == [("claim", False)]
     (release / "data.csv").write_text((release / "data.csv").read_text() + "18-39,general,north\n")

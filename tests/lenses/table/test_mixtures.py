@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from papers import write_paper
 from sizes import few, many
 from tables_of_people import clinic, joint_of, merged_in, read_csv, rules_in, symbols_of, write_csv
 from tacit import NotCertifiedError, protect, verify
@@ -50,7 +51,7 @@ def paper(release: Path) -> dict[str, Any]:
 
 
 def edit(release: Path, **changes: object) -> None:
-    (release / "certificate.json").write_text(json.dumps({**paper(release), **changes}))
+    write_paper(release / "certificate.json", {**paper(release), **changes})
 
 
 def failed(result: Any) -> set[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from papers import write_paper
 from sizes import many
 from tables_of_people import read_csv, write_csv
 from tacit import ArgumentError, SourceError, attack, protect, verify
@@ -56,7 +57,7 @@ def worst_threshold(income: list[str], cells: list[tuple[str, ...]], floor: floa
 
 def changed(release: Path, **fields: object) -> None:
     path = release / "certificate.json"
-    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **fields}), "utf-8")
+    write_paper(path, {**json.loads(path.read_text("utf-8")), **fields})
 
 
 def test_every_threshold_of_the_file_itself_is_within_the_bound_and_as_certified(folder: Path) -> None:

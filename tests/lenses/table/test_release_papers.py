@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from papers import write_paper
 from sample_results import certificate
 from sizes import few, many
 from tables_of_people import clinic, write_csv
@@ -44,7 +45,7 @@ def edit(release: Path, place: str, value: object) -> None:
     for key in path:
         within = within[key]
     within[last] = value
-    (release / "certificate.json").write_text(json.dumps(data))
+    write_paper(release / "certificate.json", data)
 
 
 def remove(release: Path, place: str) -> None:
@@ -54,7 +55,7 @@ def remove(release: Path, place: str) -> None:
     for key in path:
         within = within[key]
     del within[last]
-    (release / "certificate.json").write_text(json.dumps(data))
+    write_paper(release / "certificate.json", data)
 
 
 def failed(release: Path, folder: Path) -> set[str]:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from papers import write_paper
 from sizes import few, many
 from tables_of_people import clinic, merged_in, read_csv, rules_in, write_csv
 from tacit import SourceError, protect, verify
@@ -41,7 +42,7 @@ def release(folder: Path, tmp_path: Path) -> Path:
 
 def edit(release: Path, **changes: object) -> None:
     paper = release / "certificate.json"
-    paper.write_text(json.dumps({**json.loads(paper.read_text()), **changes}))
+    write_paper(paper, {**json.loads(paper.read_text()), **changes})
 
 
 def certify_again(release: Path) -> None:

@@ -16,6 +16,7 @@ from scipy import sparse
 from scipy.stats import hypergeom
 
 import tacit
+from papers import write_paper
 from sizes import few, many
 from tacit import audit, protect, report, verify
 from tacit.errors import ArgumentError, ColumnError, DataError, EngineError, SourceError
@@ -379,7 +380,7 @@ def test_a_certificate_that_was_made_nicer_is_found_out(
     _copied(release / "out", bad)
     paper = bad / "certificate.json"
     told = json.loads(paper.read_text("utf-8")) | {field: value}
-    paper.write_text(json.dumps(told), "utf-8")
+    write_paper(paper, told)
     assert verify(bad, against=release / "posts.csv").verdict == "broken"
 
 

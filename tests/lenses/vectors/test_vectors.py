@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tacit
+from papers import write_paper
 from sizes import few
 from tacit.errors import ArgumentError, ColumnError, DataError
 from tacit.lenses.vectors.vectors import read_vectors
@@ -103,7 +104,7 @@ def test_a_vector_that_was_moved_is_found_out(tmp_path) -> None:
     pq.write_table(data.set_column(1, "emb", kept), tmp_path / "r" / "data.parquet")
     said = json.loads((tmp_path / "r" / "certificate.json").read_text())
     said["output"]["sha256"] = file_sha256(tmp_path / "r" / "data.parquet")
-    (tmp_path / "r" / "certificate.json").write_text(json.dumps(said))
+    write_paper(tmp_path / "r" / "certificate.json", said)
     assert tacit.verify(tmp_path / "r", against=source).verdict == "broken"
 
 

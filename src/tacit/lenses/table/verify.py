@@ -26,7 +26,7 @@ from tacit.loading import file_sha256
 from tacit.release import checks as release_checks
 from tacit.release.certificate import IN_CELLS, NOT_MADE_AGAIN, AnyCertificate, CountedCertificate, read_certificate
 from tacit.release.channel import PublishedChannel
-from tacit.release.checks import RECOMPUTED, Check, CheckedRelease, checked, same, sha256_as_written
+from tacit.release.checks import RECOMPUTED, Check, CheckedRelease, checked, plainly_written, same, sha256_as_written
 from tacit.release.claims import NOTHING_DRAWN, attained_in_words, file_sentence
 from tacit.release.codec import text_of
 from tacit.release.directory import CHANNEL, KEY, PRIVATE, SALT
@@ -159,15 +159,11 @@ def _checks_of_papers(release: TableRelease) -> list[Check]:
 
 
 def _checks_of_bytes(release: TableRelease) -> list[Check]:
-    """A paper that is not written as Tacit writes it: spaces between its words can say anything."""
-    papers: dict[str, Any] = {} if release.code is None else {LEVELS: PublishedCode.of(release.code)}
+    """Whether levels and channel are written as Tacit writes them."""
+    papers = {} if release.code is None else {LEVELS: text_of(PublishedCode.of(release.code))}
     if (release.directory / CHANNEL).exists():
-        papers[CHANNEL] = PublishedChannel.load(release.directory / CHANNEL)
-    return [
-        Check(f"{name} is written plainly", None, "this version of Tacit writes other bytes")
-        for name, paper in papers.items()
-        if (release.directory / name).read_bytes() != text_of(paper).encode()
-    ]
+        papers[CHANNEL] = text_of(PublishedChannel.load(release.directory / CHANNEL))
+    return plainly_written(release.directory, papers)
 
 
 def _within(certificate: CountedCertificate) -> bool:
