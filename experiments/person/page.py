@@ -231,8 +231,8 @@ def _difference(row: Results) -> float:
 def _why_not(row: Results) -> str:
     often = row["above"] * 10_000
     return (
-        f"{often:.0f} of 10,000 such records leak more than the printed largest, which is what one would expect of about "
-        f"{10_000 * math.log(2) / often:.0f} records"
+        f"{often:.0f} of 10,000 such records leak more than the printed largest, which is what one would "
+        f"expect of about {10_000 * math.log(2) / often:.0f} records"
         if often
         else "no record of ours leaks as much"
     )

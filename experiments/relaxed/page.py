@@ -119,7 +119,8 @@ def _items(results: Results) -> list[Item]:
             "“utility loss is at most 50% more than 97% of the time” at δ = 0.01, ε̄ = 4",
             _both(generators, lambda g: f"{g['figure_2']['green_at_most_0.5']:.1%} of joints"),
             holds=all(g["figure_2"]["green_at_most_0.5"] > 0.97 for g in generators.values()),
-            why="the number depends on how joints are drawn, which the paper does not say; the plain reading does not reach it",
+            why="the number depends on how joints are drawn, which the paper does not say; the plain reading does not "
+            "reach it",
         ),
         Item.checked(
             "Algorithm 1",

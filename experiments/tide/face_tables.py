@@ -194,8 +194,8 @@ def findings(told: Told) -> str:
             f"- With the same patches changed in all faces the target is met, with the fewest pixels by *{name}* "
             f"({cell['touched']:.1%} of pixels): smile {percent(told, cell['clean']['smile'])}, turn kept "
             f"{kept(told, cell):.0%}. **It is not private**: retrained on such releases an adversary is right for "
-            f"{percent(told, cell['retrained']['smile'])}. What the clean-trained adversary lost was its threshold: its "
-            f"scores still rank smiling faces first (AUC {cell['clean']['auc']:.2f}; guessing has 0.5)."
+            f"{percent(told, cell['retrained']['smile'])}. What the clean-trained adversary lost was its threshold: "
+            f"its scores still rank smiling faces first (AUC {cell['clean']['auc']:.2f}; guessing has 0.5)."
         )
     lower = told["cells"]["lower half, averaged"]
     reached = sum(met(told, cell) for _, cell in again)

@@ -230,8 +230,8 @@ def _posts(posts: Any) -> str:
             f"- {posts['tweets']:,} tweets; {posts['terms_in_2']:,} terms in two or more, {posts['terms']:,} in five "
             f"or more; {posts['copies']:,} tweets are copies of others and count once.",
             f"- {posts['headline']}",
-            f"- Of the terms {tally['real']:,} are real, {tally['noise']:,} are noise, and for {tally['cannot tell']:,} "
-            "nobody can tell.",
+            f"- Of the terms {tally['real']:,} are real, {tally['noise']:,} are noise, and for "
+            f"{tally['cannot tell']:,} nobody can tell.",
             "- CPU-seconds: " + "; ".join(f"{name} {value}" for name, value in posts["cpu_seconds"].items()) + ".",
         ]
     )
