@@ -127,8 +127,8 @@ def theory(found: Results, known: Results) -> list[Item]:
             f"{c['attained']:.3f} at every λ; Gaussian copy at the largest λ: {largest['raw prefix']:.3f}, given "
             f"what was released {largest['released prefix']:.0e}",
             holds=c["attained"] <= c["printed"],
-            why="given the raw first feature its copy says nothing new, and is released raw; B_j must be conditioned on "
-            "y^(j−1)",
+            why="given the raw first feature its copy says nothing new, and is released raw; B_j must be conditioned "
+            "on y^(j−1)",
         ),
         Item.checked(
             "Theorem 3' for two features in turn",
