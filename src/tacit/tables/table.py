@@ -248,15 +248,22 @@ class Table:
     def _brought(self) -> BroughtColumns:
         return BroughtColumns()
 
-    def encoded(self, column: str) -> tuple[tuple[Any, ...], NDArray[np.int32]] | None:
-        """The sorted values of a column, and which of them each row has, made once; None where it is not brought."""
-        if column not in self._brought.encoded:
-            brought = self.brought([column])
+    def encoded(self, columns: Sequence[str]) -> list[tuple[tuple[Any, ...], NDArray[np.int32]]] | None:
+        """The sorted values of columns, and which of them each row has, made once; None where they are not brought.
+
+        One query reads all that were not brought before: where columns follow from each other, one for each would
+        work out all of them again and again.
+        """
+        made = self._brought.encoded
+        missing = [name for name in dict.fromkeys(columns) if name not in made]
+        if missing:
+            brought = self.brought(missing)
             if brought is None:
                 return None
-            levels, codes = encoded(brought.column(0), column, self[column].order)
-            self._brought.encoded[column] = levels, codes.astype(np.int32)
-        return self._brought.encoded[column]
+            for name in missing:
+                levels, codes = encoded(brought.column(name), name, self[name].order)
+                made[name] = levels, codes.astype(np.int32)
+        return [made[name] for name in columns]
 
     def held(self, most: int) -> Table:
         """The table with its rows computed and kept, if there are at most ``most``; otherwise unchanged."""
