@@ -41,7 +41,6 @@ from tacit.learn import (
 from tacit.learn.boosted import deep, quick as trees
 from tacit.learn.boosted.deep import train_boosting
 from tacit.learn.boosted.quick import train_trees
-from tacit.learn.crossfitting import candidates
 from tacit.learn.crossfitting.absence import Absences
 from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
 from tacit.learn.crossfitting.doubt import Doubt, Tail, redrawn, stretch
@@ -727,7 +726,7 @@ class TestBoosting:
 
     @pytest.mark.parametrize(("most", "nets"), [(200, 2), (100, 1)])
     def test_with_more_records_than_a_net_learns_from_every_part_has_one_net(self, most, nets, monkeypatch):
-        monkeypatch.setattr(candidates, "MOST_FOR_NETS", most)
+        monkeypatch.setattr("tacit.learn.crossfitting.candidates.MOST_FOR_NETS", most)
         fitted = AutoLogLift(learners=("net",), folds=2, doubt=False, random_state=0).fit(*logistic(300, 2.0))
         assert [len(model.networks) for model in fitted.ensemble_.models["net"]] == [nets, nets]
 

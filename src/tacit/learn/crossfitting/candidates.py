@@ -138,9 +138,9 @@ def _nets(lesson: Lesson) -> list[FoldModel]:
     if not many:
         parts.append([checked_apart(np.concatenate(part), lesson.secret, lesson.random_state) for part in lesson.parts])
     # Checking on more records would take longer than the training itself.
-    asked = [(learn[:MOST_FOR_NETS], check[:MOST_ASKED]) for both in zip(*parts, strict=True) for learn, check in both]
+    cut = [(learn[:MOST_FOR_NETS], check[:MOST_ASKED]) for both in zip(*parts, strict=True) for learn, check in both]
     words: dict[str, Any] = {"random_state": lesson.random_state, "progress": lesson.progress}
-    nets = train_small_networks(lesson.view.design, lesson.secret, asked, prior=lesson.prior, **words)
+    nets = train_small_networks(lesson.view.design, lesson.secret, cut, prior=lesson.prior, **words)
     each = len(parts)
     return [NetworksModel(tuple(nets[at : at + each]), lesson.prior) for at in range(0, len(nets), each)]
 
