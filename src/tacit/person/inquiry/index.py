@@ -60,9 +60,17 @@ class CaseIndex:
         if about is None:
             return None
         several, formed = (frozenset(about[name]) for name in ("several", "formed"))
-        facts = {"records": about["records"], "several": several, "labels": tuple(about["labels"]), "formed": formed}
+        labels, certain = tuple(about["labels"]), about.get("certain", False)
         try:
-            attributes, forms = read_coded(store_on("duckdb"), self._path("records"), **facts)
+            attributes, forms = read_coded(
+                store_on("duckdb"),
+                self._path("records"),
+                records=about["records"],
+                several=several,
+                labels=labels,
+                formed=formed,
+                certain=certain,
+            )
             with pa.memory_map(str(self._path("names"))) as file:
                 names = [column.combine_chunks() for column in pa.ipc.open_file(file).read_all().columns]
         except (TacitError, OSError, pa.ArrowInvalid):
@@ -95,6 +103,7 @@ class CaseIndex:
             "several": sorted(attributes.several),
             "labels": attributes.labels,
             "formed": formed,
+            "certain": attributes.coded.certain,
         }
         with suppress(OSError, TacitError):
             with self._alone():

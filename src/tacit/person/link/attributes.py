@@ -29,8 +29,8 @@ class Coded:
     table ``rows`` (rid, vid, confidence).
 
     For names in normal form, ``words`` (label, word) has every distinct word, and ``spoken`` (word, vid) the hashes of
-    the words of each name and of its letters. ``owned`` are tables that are dropped with the object; ``needed`` are
-    objects that own the others.
+    the words of each name and of its letters. If everything is ``certain``, all confidences are 1. ``owned`` are tables
+    that are dropped with the object; ``needed`` are objects that own the others.
     """
 
     store: Store
@@ -40,6 +40,7 @@ class Coded:
     needed: tuple[object, ...] = ()
     words: str | None = None
     spoken: str | None = None
+    certain: bool = False
 
     def __post_init__(self) -> None:
         if self.owned:
