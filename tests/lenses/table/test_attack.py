@@ -160,6 +160,16 @@ def test_chance_alone_is_found_as_often_as_it_should_be_and_a_weak_leak_is_found
     assert found(0.1) == 0.005
 
 
+def test_an_adversary_who_believes_the_same_of_everybody_hides_no_other() -> None:
+    rng = np.random.default_rng(3)
+    secret = rng.integers(2, size=472)
+    knowing = np.where(np.eye(2)[secret] == 1, 0.8, 0.2) + rng.normal(0, 0.02, (472, 1))
+    # As a lookup does where no two people share their values: only the rounding of sums differs between shuffles.
+    same = np.tile([[0.58432, 0.41568]], (472, 1))
+    assert beyond_chance([Beliefs(same, secret)], 0) == 1
+    assert beyond_chance([Beliefs(knowing, secret), Beliefs(same, secret)], 0) == 0.005
+
+
 def test_another_table_is_refused(tmp_path: Path) -> None:
     protect(pa.table(clinic(300)), secret="illness", epsilon=1, out=tmp_path / "r")
     with pytest.raises(DataError, match="not the original of this release"):

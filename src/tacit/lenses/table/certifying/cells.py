@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 from tacit.document import Nats
-from tacit.errors import Sentence, sentence
+from tacit.errors import Sentence, sentence, together
 from tacit.lenses.table.certifying.planned import FEW_RECORDS, CountedRelease
 from tacit.lenses.table.kept.missing import missing_as_numbers
+from tacit.lenses.table.loosening import other_bounds
 from tacit.release.certificate import CountedCertificate
 from tacit.release.claims import attained_in_words, file_sentence
 
@@ -54,5 +57,18 @@ class CellRelease(CountedRelease):
         if certificate.mechanism.values > 1:
             return None
         words = "No cut of any column keeps {bound} with {least} people on both sides: the release tells nothing."
-        bound, least = Nats(certificate.epsilon, 6), self.least
-        return sentence(words, bound=bound, least=least)
+        why = sentence(words, bound=Nats(certificate.epsilon, 6), least=self.least)
+        question = self.counted.question
+        return together(
+            [
+                why,
+                other_bounds(
+                    question.original,
+                    question.secret,
+                    epsilon=certificate.epsilon,
+                    named=bool(question.secret_values),
+                    thresholds=question.thresholds is not None,
+                    upper=math.isinf(certificate.epsilon_low),
+                ),
+            ]
+        )
