@@ -43,7 +43,8 @@ def coded_attributes(
     among = _label_type(store, parts)
     values = store.make(f"SELECT CAST(0 AS INTEGER) AS vid, CAST(NULL AS {among}) AS label, '' AS value WHERE false")
     rows = store.make("SELECT CAST(0 AS INTEGER) AS rid, CAST(0 AS INTEGER) AS vid WHERE false")
-    first, labels, certain = 0, [], True
+    first, certain = 0, True
+    held: dict[str, int] = {}
     for label in sorted(parts):
         # What is missing is left out later: a condition on a value would compute every value twice.
         cells = store.make(f"SELECT CAST(rid AS INTEGER) AS rid, value, confidence FROM ({parts[label]}) p")
@@ -65,10 +66,10 @@ def coded_attributes(
         whole = {"rid": numbers(hashes, "rid"), "vid": vid[number], **{name: numbers(hashes, name) for name in more}}
         with lent(store, arrow_table(whole)) as coded:
             store.run(f"INSERT INTO {rows} FROM {coded}")
-        labels += [label] if len(of_first) else []
+        held.update({label: len(number)} if len(number) else {})
         first += len(of_first)
     every = _every_row(rows, certain=certain)
-    return _attributes(Coded(store, values, every, (values, rows), certain=certain), records, several, tuple(labels))
+    return _attributes(Coded(store, values, every, held, (values, rows), certain=certain), records, several)
 
 
 def _label_type(store: Store, labels: Iterable[str]) -> str:
@@ -117,8 +118,9 @@ def coded_forms(attributes: Attributes, forming: Forming, names: Collection[str]
         f"SELECT {store.hashed('word')} AS word, vid FROM ({parted}) UNION ALL "
         f"SELECT {store.hashed(sql_letters('value'))}, vid FROM {forms.name} WHERE {named}"
     )
-    formed = Coded(store, forms.name, coded.rows, (words, spoken), (coded, forms), words, spoken, coded.certain)
-    return _attributes(formed, attributes.records, attributes.several, attributes.labels, forms.formed)
+    owned, needed = (words, spoken), (coded, forms)
+    formed = Coded(store, forms.name, coded.rows, coded.held, owned, needed, words, spoken, coded.certain)
+    return _attributes(formed, attributes.records, attributes.several, forms.formed)
 
 
 def formed_by(attributes: Attributes, known: str, forming: Forming) -> Attributes:
@@ -144,7 +146,7 @@ def formed_by(attributes: Attributes, known: str, forming: Forming) -> Attribute
 
 
 def _attributes(
-    coded: Coded, records: int, several: frozenset[str], labels: tuple[str, ...], formed: frozenset[str] = frozenset()
+    coded: Coded, records: int, several: frozenset[str], formed: frozenset[str] = frozenset()
 ) -> Attributes:
     store, more = coded.store, ", v.raw, v.fixed, true AS sure" if formed else ""
     whole = f"FROM {coded.rows} r JOIN {coded.values} v ON v.vid = r.vid"
@@ -158,7 +160,7 @@ def _attributes(
             "GROUP BY r.rid, v.label, v.value"
         )
     attributes = Attributes(store, f"({query})", records, several, formed, coded=coded)
-    attributes.__dict__["labels"] = labels
+    attributes.__dict__["labels"] = tuple(coded.held)
     return attributes
 
 
@@ -191,7 +193,7 @@ def read_coded(
     *,
     records: int,
     several: frozenset[str],
-    labels: tuple[str, ...],
+    held: Mapping[str, int],
     formed: frozenset[str],
     certain: bool,
 ) -> tuple[Attributes, Attributes | None]:
@@ -200,18 +202,11 @@ def read_coded(
     store.run(f"ATTACH IF NOT EXISTS {store.text(str(path))} AS {name} (READ_ONLY)")
     rows, values = _every_row(f"{name}.kept_rows", certain=certain), f"{name}.kept_values"
     if not formed:
-        return _attributes(Coded(store, values, rows, certain=certain), records, several, labels), None
-    raw = f"(SELECT vid, label, raw AS value FROM {values})"
-    return (
-        _attributes(Coded(store, raw, rows, certain=certain), records, several, labels),
-        _attributes(
-            Coded(store, values, rows, words=f"{name}.kept_words", spoken=f"{name}.kept_spoken", certain=certain),
-            records,
-            several,
-            labels,
-            formed,
-        ),
-    )
+        return _attributes(Coded(store, values, rows, held, certain=certain), records, several), None
+    raw = Coded(store, f"(SELECT vid, label, raw AS value FROM {values})", rows, held, certain=certain)
+    words, spoken = f"{name}.kept_words", f"{name}.kept_spoken"
+    forms = Coded(store, values, rows, held, words=words, spoken=spoken, certain=certain)
+    return _attributes(raw, records, several), _attributes(forms, records, several, formed)
 
 
 def write_tables(store: Store, tables: Mapping[str, str], path: Path) -> None:
