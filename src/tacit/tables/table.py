@@ -254,16 +254,16 @@ class Table:
         One query reads all that were not brought before: where columns follow from each other, one for each would
         work out all of them again and again.
         """
-        made = self._brought.encoded
-        missing = [name for name in dict.fromkeys(columns) if name not in made]
+        kept = self._brought.encoded
+        missing = [name for name in dict.fromkeys(columns) if name not in kept]
         if missing:
             brought = self.brought(missing)
             if brought is None:
                 return None
             for name in missing:
                 levels, codes = encoded(brought.column(name), name, self[name].order)
-                made[name] = levels, codes.astype(np.int32)
-        return [made[name] for name in columns]
+                kept[name] = levels, codes.astype(np.int32)
+        return [kept[name] for name in columns]
 
     def held(self, most: int) -> Table:
         """The table with its rows computed and kept, if there are at most ``most``; otherwise unchanged."""
