@@ -136,7 +136,7 @@ MORE_TERMS = {
     "risky_set": "The released values whose risk is more than epsilon.",
     "rules": (
         "private/rules.json of a release: which values were merged or mixed and what took their place, so that the "
-        "next batch can be treated alike. Only the owner may see it."
+        "next batch can be treated the same way. Only the owner may see it."
     ),
     "zero cell": (
         "A pair of secret and released value that never occurs. Its log-lift is -inf: whoever sees the value knows "

@@ -73,7 +73,7 @@ class TestTheSecret:
         ways = r"not taken for the secret.*set_fit_request\(secret=True\).*secret='race'.*y_is='secret'"
         with pytest.raises(ArgumentError, match=ways):
             make_pipeline(made, LogisticRegression()).fit(X, ill)
-        with pytest.raises(ArgumentError, match="was not told the secret"):
+        with pytest.raises(ArgumentError, match="was not given the secret"):
             clone(made).fit(X)
 
     @pytest.mark.parametrize("kind", few([pd.DataFrame, pl.from_pandas, "array", arrow], 2))

@@ -157,10 +157,10 @@ def test_files_of_statistics_are_told_as_their_readers_expect(tmp_path, ending):
     assert got["born"] == PEOPLE["born"]
     assert [column.kind for column in table.columns][1:] == ["number", "number", "text", "time"]
     told = " ".join(table.notes)
-    assert ("told by their value labels: sex" in told) == (ending in ("sav", "dta"))
+    assert ("read by their value labels: sex" in told) == (ending in ("sav", "dta"))
     assert ("all kinds of missing count as one in age" in told) == (ending == "sav")
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(SourceError, match="cannot be read as a file of Stata, SPSS or SAS"):
+    with pytest.raises(SourceError, match="cannot be read as a Stata, SPSS or SAS file"):
         open_table(path)
 
 

@@ -103,7 +103,7 @@ def test_every_level_is_true_of_its_record(folder: Path) -> None:
 def test_the_page_shows_how_columns_are_told(folder: Path) -> None:
     page, code = (folder / "release" / "report.html").read_text("utf-8"), read_code(folder / "release")
     assert code is not None
-    assert "How columns are told" in page
+    assert "How columns are written" in page
     told = {level for levels in code.written for level in levels if level != "any"}
     assert sum(f">{level}" in page or f", {level}" in page for level in told) >= 5
 

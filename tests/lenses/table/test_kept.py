@@ -560,7 +560,7 @@ def test_the_answer_shows_columns_uses_shares_and_associations(keeps: ReaderKeep
 def test_columns_that_read_the_same_in_every_row_are_named(keeps: ReaderKeeps) -> None:
     blocks = keeping_section(keeps, ["age", "trade"]).blocks
     told = [str(block.text) for block in blocks if isinstance(block, doc.Paragraph)]
-    assert "Not told at all, the same in every row: age, trade. What is kept of them comes from other columns." in told
+    assert "Not shown, the same in every row: age, trade. What is kept of them comes from other columns." in told
     assert not any("Not told at all" in str(block) for block in keeping_section(keeps).blocks)
 
 

@@ -66,7 +66,7 @@ def test_it_is_told_what_was_taken_for_what_and_what_was_left_out(folder: Path) 
     assert "Takeout/Contacts/shop.vcf: vCards: email, name, phone" in said
     assert "counts.csv: left out: no column is called as something of a person is" in said
     assert "damaged.json: left out: line 1: not JSON" in said
-    assert "notes.docx: left out: of no format that Tacit reads" in said
+    assert "notes.docx: left out: not a format that Tacit reads" in said
     assert "link.csv: left out: it is a link" in said
     assert ".hidden" not in said
     assert "Alice" not in said
