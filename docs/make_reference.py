@@ -69,7 +69,7 @@ def _section(title: str, chosen: click.Command, parent: click.Context | None) ->
 def api_page() -> str:
     """Every public name of every room with the first sentence of its docstring."""
     parts = [
-        "# The Python names\n\n",
+        "# The Python interface\n\n",
         WRITTEN,
         "The front door, `tacit`, has the verbs and the types that most people name; everything else is imported from\n"
         "its room. The docstring of a name (`help(tacit.audit)`) has its parameters and its guarantees;\n"
