@@ -201,9 +201,10 @@ def atoms_here(table: Table, scales: Sequence[Scale]) -> NDArray[np.int64] | Non
     """
     if any(isinstance(scale, NumberScale) and table[scale.column].dtype not in ALIKE for scale in scales):
         return None
-    read = [table.encoded(scale.column) for scale in scales]
-    atoms = [scale.atoms_of(here[0])[here[1]] for scale, here in zip(scales, read, strict=True) if here is not None]
-    return np.column_stack(atoms) if len(atoms) == len(scales) > 0 else None
+    read = table.encoded([scale.column for scale in scales])
+    if read is None or not scales:
+        return None
+    return np.column_stack([scale.atoms_of(levels)[codes] for scale, (levels, codes) in zip(scales, read, strict=True)])
 
 
 def counts_by_atom(counts: Counts, scales: Sequence[Scale]) -> Counts:

@@ -62,6 +62,12 @@ def broken_lines(release: Path, source: Path) -> list[str]:
     return [check.name for check in tacit.verify(release, against=source).checks if check.passed is False]
 
 
+def test_only_the_owner_can_read_the_code(made) -> None:
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (made.out / "private").iterdir()}
+    assert set(modes) == set(read_certificate(made.out).private_files)
+    assert set(modes.values()) == {0o600}
+
+
 def test_rows_sorted_by_the_secret_are_found_out(made, tmp_path) -> None:
     changed = shutil.copytree(made.out, tmp_path / "r")
     rewritten(changed)
