@@ -296,7 +296,7 @@ def test_a_table_with_more_columns_is_no_list_of_facts_unless_the_case_says_so(t
         ("a.jsonl", "entities", f'{{"schema": "Person", "properties": {{"{SECRET}": ', "line 1: not an entity"),
         ("a.json", "spiderfoot", f'["{SECRET}"]', "event 1: not a list of events"),
         ("a.json", "theharvester", f'["{SECRET}"]', "is not what theHarvester writes"),
-        ("a.xml", "harvester", f"<a>{SECRET}", "is no XML, or damaged"),
+        ("a.xml", "harvester", f"<a>{SECRET}", "is not XML, or damaged"),
         ("a.json", "json", f'["{SECRET}"]', "is not JSON: a list of objects"),
         ("a.json", "json", '{"a":' * 60 + f'"{SECRET}"' + "}" * 60, "nests too deeply"),
         ("a.json", "json", '{"a":' * 90_000 + "1" + "}" * 90_000, "nests too deeply"),
