@@ -254,7 +254,7 @@ def test_a_folder_of_parquet_files_is_audited_and_protected_unless_its_folders_t
     result = tacit.protect(tmp_path / "t", secret="race", epsilon=2, out=tmp_path / "out")
     assert any("place reveals which file" in str(note) for note in result.notes)
     assert tacit.verify(tmp_path / "out", against=tmp_path / "t").verdict == "holds"
-    with pytest.raises(DataError, match="in the order of 'city', which the names of its folders tell"):
+    with pytest.raises(DataError, match="in the order of 'city', which the names of its folders reveal"):
         tacit.protect(tmp_path / "t", secret="city", epsilon=2, out=tmp_path / "other")
 
 

@@ -290,8 +290,8 @@ def test_a_table_with_more_columns_is_no_list_of_facts_unless_the_case_says_so(t
     [
         ("a.vcf", "vcard", SECRET, "no record of vCards"),
         ("a.vcf", "vcard", b"BEGIN:VCARD\nFN:\xc3\xa9" + SECRET.encode() + b"\xff\n", "save the vCard as UTF-8"),
-        ("a.mbox", "mailbox", f"From x\nSubject: {SECRET}\n\n{SECRET}", "no record of the heads"),
-        ("a.csv", "contacts", f"name\n{SECRET}\n", "no record of contacts"),
+        ("a.mbox", "mailbox", f"From x\nSubject: {SECRET}\n\n{SECRET}", "no record of message headers"),
+        ("a.csv", "contacts", f"name\n{SECRET}\n", "no record of Google contacts"),
         ("a.jsonl", "ftm", f'{{"schema": "{SECRET}"}}\n', "line 1: not an entity"),
         ("a.jsonl", "entities", f'{{"schema": "Person", "properties": {{"{SECRET}": ', "line 1: not an entity"),
         ("a.json", "spiderfoot", f'["{SECRET}"]', "event 1: not a list of events"),

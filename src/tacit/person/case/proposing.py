@@ -108,8 +108,8 @@ _PERSON = (
     "#   1. Say below who it is about.  2. Look at the sources.  3. tacit person audit case.yaml",
     "# Keep this file somewhere safe: it will hold everything about the person.",
     "",
-    "# Everything that is true of the person. Remove the '#' before a label and write the value after it. Write several",
-    "# values as [one, other], and put a value with a colon or a sign at its start in quotes. A value that turns up in a",
+    "# Everything that is true of the person. Remove the '#' before a label and write the value after it: several",
+    "# values as [one, other], and in quotes a value with a colon or a sign at its start. A value that turns up in a",
     "# source but is not here counts as wrong: list them all.",
     "person:",
 )
