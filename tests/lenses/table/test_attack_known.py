@@ -79,7 +79,7 @@ def test_without_the_levels_no_promise_is_printed_and_none_is_broken(made: Made,
     assert result.guessing_bound is None
     assert (result.verdict, result.document().badge.tone) == ("better than the prior", "doubt")
     assert "Promise" not in str(result)
-    assert any("no promise was put to a test" in note for note in result.notes)
+    assert any("no promise was put to the test" in note for note in result.notes)
 
 
 def test_a_release_for_somebody_who_knows_nothing_promises_as_before(made: Made, tmp_path: Path) -> None:

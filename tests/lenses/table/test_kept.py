@@ -560,8 +560,8 @@ def test_the_answer_shows_columns_uses_shares_and_associations(keeps: ReaderKeep
 def test_columns_that_read_the_same_in_every_row_are_named(keeps: ReaderKeeps) -> None:
     blocks = keeping_section(keeps, ["age", "trade"]).blocks
     told = [str(block.text) for block in blocks if isinstance(block, doc.Paragraph)]
-    assert "Not told at all, the same in every row: age, trade. What is kept of them comes from other columns." in told
-    assert not any("Not told at all" in str(block) for block in keeping_section(keeps).blocks)
+    assert "Not shown, the same in every row: age, trade. What is kept of them comes from other columns." in told
+    assert not any("Not shown" in str(block) for block in keeping_section(keeps).blocks)
 
 
 def test_a_wide_table_shows_the_column_that_was_named_to_be_of_use(keeps: ReaderKeeps) -> None:

@@ -454,8 +454,8 @@ def test_the_whole_job_from_posts_to_a_verified_release(run: Run) -> None:
     words = ("--text", "text", "--secret", "party", "--epsilon", "0.5", "--keep-order", "-o", "out")
     assert run("protect", "posts.csv", *words)[0] == 0
     code, out, _ = run("verify", "out", "--against", "posts.csv")
-    assert (code, "posts are released exactly as they were" in " ".join(out.split())) == (1, True)
-    assert "though what is said about it is true" in " ".join(out.split())
+    assert (code, "posts are released unchanged" in " ".join(out.split())) == (1, True)
+    assert "although what is stated about it is true" in " ".join(out.split())
     code, out, _ = run("attack", "out", "--against", "posts.csv", "--without", "style")
     assert (code, "PARTS ARE UNTOUCHED" in out) == (1, True)
 

@@ -75,7 +75,7 @@ def _tiles(result: CodedProtectResult) -> doc.Tiles:
         ),
         doc.Tile("Guessing the prior", doc.Share(c.prior), "right without looking"),
         doc.Tile("Codes", doc.Count(c.codes), sentence("{} or more share each", doc.Count(c.smallest))),
-        doc.Tile("Differences told", doc.Share(max(c.told, 0.0)), "of all between held-out records"),
+        doc.Tile("Differences shown", doc.Share(max(c.told, 0.0)), "of all between held-out records"),
     ]
     if c.use is not None:
         tiles.append(use_tile(c.use))

@@ -261,4 +261,4 @@ def _notes(corpus: ReadCorpus, min_count: int) -> Iterator[str]:
         "posts are assumed to be independent. Where one author wrote many, the author's own names and places look like "
         "words of the secret: real for these authors, not for others"
     )
-    yield "how a post is written (length, punctuation, order of words) is not examined, and may also leak"
+    yield "the style of a post (length, punctuation, order of words) is not examined, and may leak too"

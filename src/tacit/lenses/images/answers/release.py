@@ -132,7 +132,7 @@ def _maps(result: ImageProtectResult) -> Sections:
     about = (
         f"What each patch of {c.patch}×{c.patch} pixels adds about {c.secret}, averaged over images, with two digits."
     )
-    title = "Where it was said: average heat maps of the originals"
+    title = "Where it showed: average heat maps of the originals"
     return (doc.Section(title, (doc.Paragraph(about), heat_maps(c.heat)), kind="estimate", where="page"),)
 
 
@@ -145,7 +145,7 @@ def _bound(result: ImageProtectResult) -> Sections:
     rows = (
         (one, largest, _VACUOUS if delta.largest_vacuous else "of the worst patch"),
         (every, doc.Number(delta.total), _VACUOUS if delta.vacuous else "a bound, if the densities were right"),
-        ("of that, what no noise removes", doc.Number(delta.floor), "that a patch was noised tells something"),
+        ("of that, what no noise removes", doc.Number(delta.floor), "the noise itself reveals something"),
     )
     table = doc.TableBlock(("If the learned densities were right", ">delta", "Worth"), rows)
     return (doc.Section("What the bound is worth", (table,), where="page"),)

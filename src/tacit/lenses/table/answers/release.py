@@ -120,7 +120,7 @@ def _kept_tiles(certificate: CountedCertificate) -> list[doc.Tile]:
         kept = None if certificate.keeps is None else certificate.keeps.mean_kept
         cells = doc.Count(certificate.mechanism.values)
         return [
-            doc.Tile("Kept of a column", doc.Share(kept), "on average, of the original"),
+            doc.Tile("Kept per column", doc.Share(kept), "on average, of the original"),
             doc.Tile("Cells", cells, "ranges and groups of values"),
         ]
     unchanged = sentence("expected; {} of cells", doc.Share(utility.cells_unchanged))

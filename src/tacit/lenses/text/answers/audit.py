@@ -189,7 +189,8 @@ def _alone(result: TextAuditResult) -> Sequence[doc.Section]:
 def _rare(result: TextAuditResult) -> Sequence[doc.Section]:
     real, noise, unsure = (doc.Count(result.verdicts[verdict]) for verdict in ("real", "noise", "cannot tell"))
     about = sentence(
-        "{} terms are real, {} are noise, and of {} nobody can tell. A word in few posts looks telling by mere chance: "
+        "{} terms are real, {} are noise, and for {} nobody can tell. A word in few posts looks telling by mere "
+        "chance: "
         "the band is the largest log-lift among all terms of about as many posts when the secrets are shuffled ({} "
         "times).",
         real,

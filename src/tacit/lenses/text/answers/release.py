@@ -80,7 +80,7 @@ def _tiles(result: TextProtectResult) -> doc.Tiles:
 def _guesses(result: TextProtectResult) -> Sections:
     c = result.certificate
     about = sentence(
-        "Trained on {} posts, tested on the others, three times round: {} in all; copies left out. Without reading {} "
+        "Trained on {} posts, tested on the others, three times over: {} in all; copies left out. Without reading {} "
         "are right ({}). The limits are exact, 95%. After: an adversary that learned from posts as they were. "
         "Retrained: one that learned from masked posts and their secrets, the strongest case.",
         doc.Count(c.trained_on),
