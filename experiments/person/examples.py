@@ -120,7 +120,7 @@ def section_2_4() -> list[Example]:
             "2.4", "before and after joining", ("2/3", "6/7"), told(leakage(shop, alice), leakage(shop, alice, joins))
         ),
         Example("2.4", "cost of 1000 records", ("1000",), told(Cost(per_pair=1 / 1000).of(1000))),
-        Example("2.4", "attributes that dipping with Alice's name brings up", ("3",), told(len(dipped.record))),
+        Example("2.4", "attributes found by dipping with Alice's name", ("3",), told(len(dipped.record))),
     ]
 
 

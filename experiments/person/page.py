@@ -231,8 +231,8 @@ def _difference(row: Results) -> float:
 def _why_not(row: Results) -> str:
     often = row["above"] * 10_000
     return (
-        f"{often:.0f} of 10,000 such records leak more than the printed largest; that is what about "
-        f"{10_000 * math.log(2) / often:.0f} records give"
+        f"{often:.0f} of 10,000 such records leak more than the printed largest, which is what one would "
+        f"expect of about {10_000 * math.log(2) / often:.0f} records"
         if often
         else "no record of ours leaks as much"
     )
@@ -333,7 +333,7 @@ def _misprints() -> list[Item]:
         "Section 5, by brute force": ("L(p, r)", "L(r, e)"),
         "Section 6.3, the naive algorithm": ("“in the beginning of Section 6”", "Section 5"),
     }
-    return [Item(name, printed, ours, "corrected", "a slip of the pen") for name, (printed, ours) in slips.items()]
+    return [Item(name, printed, ours, "corrected", "a misprint") for name, (printed, ours) in slips.items()]
 
 
 # ---- texts --------------------------------------------------------------------------------------------------------

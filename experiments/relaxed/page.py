@@ -119,7 +119,8 @@ def _items(results: Results) -> list[Item]:
             "“utility loss is at most 50% more than 97% of the time” at δ = 0.01, ε̄ = 4",
             _both(generators, lambda g: f"{g['figure_2']['green_at_most_0.5']:.1%} of joints"),
             holds=all(g["figure_2"]["green_at_most_0.5"] > 0.97 for g in generators.values()),
-            why="the number depends on how joints are drawn, which is not stated; the plain reading does not reach it",
+            why="the number depends on how joints are drawn, which the paper does not say; the plain reading does not "
+            "reach it",
         ),
         Item.checked(
             "Algorithm 1",
@@ -131,7 +132,7 @@ def _items(results: Results) -> list[Item]:
                 ),
             ),
             holds=all(g["greedy"]["same"] == 1 for g in generators.values()),
-            why="the problem is convex except for whole numbers: integer programming gives the best, with a proof",
+            why="apart from being integer, the problem is convex: integer programming finds the best, with a proof",
         ),
         Item.checked(
             "δ_0, (10), (23)",
@@ -145,7 +146,7 @@ def _items(results: Results) -> list[Item]:
             "NMIL grows strictly with the merged set",
             f"nothing merged {printed['nmil_of_nothing']:.0f}, one value merged {printed['nmil_of_one_value']:.0f}",
             holds=printed["nmil_of_nothing"] < printed["nmil_of_one_value"],
-            why="one value merged with itself loses nothing: strict from the second value on",
+            why="merging a single value loses nothing: strict only from the second value on",
         ),
         Item.checked(
             "(15), (16)",
@@ -166,7 +167,7 @@ def _items(results: Results) -> list[Item]:
             "log-lift above ε with probability at most 1 − δ",
             "at most δ, by Definition 1",
             "corrected",
-            "a slip of the pen",
+            "a misprint",
         ),
     ]
 

@@ -194,8 +194,8 @@ def findings(told: Told) -> str:
             f"- With the same patches changed in all faces the target is met, with the fewest pixels by *{name}* "
             f"({cell['touched']:.1%} of pixels): smile {percent(told, cell['clean']['smile'])}, turn kept "
             f"{kept(told, cell):.0%}. **It is not private**: retrained on such releases an adversary is right for "
-            f"{percent(told, cell['retrained']['smile'])}. What the clean-trained one lost was its threshold: its "
-            f"scores still rank smiling faces first (AUC {cell['clean']['auc']:.2f}; guessing has 0.5)."
+            f"{percent(told, cell['retrained']['smile'])}. What the clean-trained adversary lost was its threshold: "
+            f"its scores still rank smiling faces first (AUC {cell['clean']['auc']:.2f}; guessing has 0.5)."
         )
     lower = told["cells"]["lower half, averaged"]
     reached = sum(met(told, cell) for _, cell in again)
@@ -205,6 +205,6 @@ def findings(told: Told) -> str:
         "- **A crude baseline does as well.** The average face on the lower half leaves a retrained adversary "
         f"{percent(told, lower['retrained']['smile'])} and keeps {kept(told, lower):.0%} of the use.",
         f"- Releases that bring the *retrained* adversary within {NEAR:.0f} points of guessing and keep {KEPT:.0%} of "
-        f"the use: {'; '.join(hidden(told)) or 'none of all on this page'}.",
+        f"the use: {'; '.join(hidden(told)) or 'none on this page'}.",
     ]
     return "\n".join(lines)

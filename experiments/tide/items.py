@@ -119,7 +119,7 @@ def theory(found: Results, known: Results) -> list[Item]:
             f"E_γ ≤ {b['printed']:.3f} at λ = 1000",
             f"{b['floor']:.3f} at every λ",
             holds=b["floor"] <= b["printed"],
-            why="raw values have no noise: anyone who sees a noised one knows that it leaked. No λ hides it",
+            why="raw values have no noise: anyone who sees a noised value knows that it leaked. No λ hides that",
         ),
         Item.checked(
             "Theorems 2 and 3, C: B_j given raw features",
@@ -127,7 +127,8 @@ def theory(found: Results, known: Results) -> list[Item]:
             f"{c['attained']:.3f} at every λ; Gaussian copy at the largest λ: {largest['raw prefix']:.3f}, given "
             f"what was released {largest['released prefix']:.0e}",
             holds=c["attained"] <= c["printed"],
-            why="given the raw first feature its copy says nothing, and is released raw; B_j must be given y^(j−1)",
+            why="given the raw first feature its copy says nothing new, and is released raw; B_j must be conditioned "
+            "on y^(j−1)",
         ),
         Item.checked(
             "Theorem 3' for two features in turn",
@@ -283,8 +284,8 @@ def face_items(told: Any) -> list[Item]:
         (
             ", ".join(f"{size} x {size} {each:.1f}%" for size, each in at_half.items()) + f"; guessing {guess:.1f}%",
             all(abs(each - guess) <= tables.NEAR for each in at_half.values()),
-            "a small patch hardly ever says half a nat about a face that was not trained on, and many below ε add up; "
-            "we cannot know how the printed numbers came about",
+            "a small patch hardly ever says half a nat about a face not seen in training, and many below ε add up; "
+            "we do not know how the printed numbers came about",
         ),
         (
             "at every patch size"
@@ -296,13 +297,13 @@ def face_items(told: Any) -> list[Item]:
         (
             f"from {finer[0]:.1f}% up to {finer[-1]:.1f}%",
             finer[-1] < finer[0],
-            "the finer the patch, the less it says by itself, and the fewer pass ε: 2 x 2 flags next to nothing",
+            "the finer the patch, the less it says by itself, and the fewer exceed ε: 2 x 2 flags next to nothing",
         ),
         (
             f"{paper(32, 0.7):.1f}% and {paper(32, 0.8):.1f}%: {cells[key('paper', 32, 0.7)]['touched']:.0%} and "
             f"{cells[key('paper', 32, 0.8)]['touched']:.0%} of pixels noised",
             cells[key("paper", 32, 0.7)]["touched"] == 0,
-            "our density says more than 0.7 nats about many faces",
+            "by our density, patches say more than 0.7 nats about many faces",
         ),
         (
             f"{tables.percent(told, cells['lower half']['clean']['smile'])}, guessing {guess:.1f}%",
@@ -318,7 +319,8 @@ def face_items(told: Any) -> list[Item]:
         (
             f"retrained on released faces {min(retrained):.1f} to {max(retrained):.1f}% at ε = 0.5",
             max(retrained) <= guess + tables.NEAR,
-            "an adversary learns what releases look like; noise never seen before only moves the other's threshold",
+            "a retrained adversary learns what releases look like; for one trained on clean faces, "
+            "unfamiliar noise only shifts its threshold",
         ),
     ]
     items = [
@@ -382,7 +384,7 @@ def celeba(found: Results) -> list[Item]:
         ),
         Item(
             "Section 4.1.2, perturbed pixels", "10.12, 9.05, 7.88, 15.91% against 18.82, 20.11, 31.46, 27.42%", "–",
-            "not available", f"{NO_CELEBA}; four pictures that the authors picked",
+            "not available", f"{NO_CELEBA}; the four pictures were picked by the authors",
         ),
         Item.checked(
             "Section 4.1.2, the guarantee",

@@ -86,10 +86,10 @@ def _one_feature(one: Results) -> str:
         "λ",
         "noised",
         "attained",
-        "the flag told",
+        "flag known",
         "θ(K, λ), printed",
         "repaired bound",
-        "is the printed one passed?",
+        "printed bound exceeded?",
     )
     return table(head, rows)
 
@@ -120,7 +120,7 @@ def _two_features(two: Results) -> str:
 def _random(random: Results) -> str:
     return (
         f"Of {random['populations']:,} random populations (two to four secrets, ε from 0.1 to 1.2, λ from 0.2 to 3) "
-        f"{random['pass_printed']} pass the printed bound, and {random['pass_repaired']} the repaired one, whose "
+        f"{random['pass_printed']} exceed the printed bound, and {random['pass_repaired']} the repaired one, whose "
         f"median slack is {random['slack']:.2f}."
     )
 
@@ -230,8 +230,8 @@ def _posts(posts: Any) -> str:
             f"- {posts['tweets']:,} tweets; {posts['terms_in_2']:,} terms in two or more, {posts['terms']:,} in five "
             f"or more; {posts['copies']:,} tweets are copies of others and count once.",
             f"- {posts['headline']}",
-            f"- Of the terms {tally['real']:,} are real, {tally['noise']:,} are noise, and of {tally['cannot tell']:,} "
-            "nobody can tell.",
+            f"- Of the terms {tally['real']:,} are real, {tally['noise']:,} are noise, and for "
+            f"{tally['cannot tell']:,} nobody can tell.",
             "- CPU-seconds: " + "; ".join(f"{name} {value}" for name, value in posts["cpu_seconds"].items()) + ".",
         ]
     )

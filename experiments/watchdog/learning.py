@@ -30,7 +30,7 @@ Normalised = Literal["none", "constant", "record"]
 
 
 class UnscaledNeuralLogLift(NeuralLogLift):
-    """The same network on numbers as they are in the file: the paper speaks of one-hot categories, not of scaling."""
+    """The same network on numbers unscaled in the file: the paper speaks of one-hot categories, not of scaling."""
 
     def _learn(self, features: Any, secret: Any) -> None:
         columns = len(self.encoder_.scale)
@@ -50,8 +50,8 @@ class Way:
 
 PAPER = "DV, numbers scaled, from 0"
 PAPER_SLOW = "DV, numbers scaled, from 0.1"
-PAPER_UNSCALED = "DV, numbers as they are, from 0"
-PAPER_UNSCALED_SLOW = "DV, numbers as they are, from 0.1"
+PAPER_UNSCALED = "DV, numbers unscaled, from 0"
+PAPER_UNSCALED_SLOW = "DV, numbers unscaled, from 0.1"
 PAPER_ONE_HOT = "DV, all columns one-hot, from 0"
 RELU = "ReLU network for p(S|X)"
 AUTO = "auto"

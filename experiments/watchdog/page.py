@@ -87,7 +87,7 @@ def _items(results: Results) -> list[Item]:
             "two plots",
             "ours, with the numbers",
             "not available",
-            "the authors' code, split and random numbers are not public, so nothing can be laid over theirs",
+            "the authors' code, split and random numbers are not public, so our figures cannot be laid over theirs",
         ),
         Item.checked(
             "Figure 2: best near ε = 0.3",
@@ -117,7 +117,7 @@ def _items(results: Results) -> list[Item]:
             f"{CLAIMS['III']}; {CLAIMS['IV']}",
             "with two secrets i(0,x) = 0 if and only if i(1,x) = 0",
             holds=False,
-            why="no record can be like that; a constant left on the outputs makes ordinary records look so",
+            why="no record can be like that; a constant left in the outputs makes ordinary records look like it",
         ),
         Item.checked(
             "Lemma 2, Proposition 3",
@@ -193,7 +193,7 @@ def _records(data: Results) -> str:
             f"- Log-lift cannot exceed -log p(s): i(0,x) ≤ {ceilings[0]:.3f}, i(1,x) ≤ {ceilings[1]:.3f}. The side "
             f"i(0,x) ≤ {BOX} of the paper's box therefore never binds.",
             f"- Times in jail are on a 12-hour clock without a.m. and p.m. (all hours lie between {data['hours'][0]} "
-            f"and {data['hours'][1]}), so {data['left_before_they_came']} people leave before they come. The "
+            f"and {data['hours'][1]}), so {data['left_before_they_came']} people leave before they arrive. The "
             "difference of *dates*, which we use, is never negative. The difference of times cut down to whole days "
             f"(what pandas' `.dt.days` gives) is -1 for those people and differs for {data['other_stay']:.0%} of all.",
         ]
@@ -244,7 +244,7 @@ def _curve(results: Results) -> str:
             f"- With p₀ = {p0:.4f}, p₁ = {p1:.4f} among the training records: |i(0,x)| ≤ {NEAR_ZERO} leaves i(1,x) "
             f"between {_other(p0, p1, NEAR_ZERO):.2f} and {_other(p0, p1, -NEAR_ZERO):.2f}; |i(1,x)| ≤ {NEAR_ZERO} "
             f"leaves i(0,x) between {_other(p1, p0, NEAR_ZERO):.2f} and {_other(p1, p0, -NEAR_ZERO):.2f}.",
-            f"- A constant c left on the outputs moves the curve by c along both axes. For the raw network ({PAPER}) "
+            f"- A constant c left in the outputs moves the curve by c along both axes. For the raw network ({PAPER}) "
             f"the median c is {c:+.2f}: it shows i(1,x) = {np.log((np.exp(c) - p0) / p1):+.2f} where i(0,x) = 0.",
             f"- auto's log-lifts of all records: i(0,x) from {auto['smallest'][0]:.2f} to {auto['largest'][0]:.2f}, "
             f"i(1,x) from {auto['smallest'][1]:.2f} to {auto['largest'][1]:.2f}; {results['outside_box']:.1%} of the "

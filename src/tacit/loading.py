@@ -110,12 +110,12 @@ def opening_of(path: str | Path, what: str, *, most: int) -> bytes:
         return file.read(most)
 
 
-def lines_in(path: str | Path, what: str, *, most: int = MOST_LINE) -> Iterator[bytes]:
-    """The lines of a plain file, one after the other, however large it is; a line longer than ``most`` is refused."""
+def lines_in(path: str | Path, what: str) -> Iterator[bytes]:
+    """The lines of a plain file, one after the other, however large it is; one that is too long is refused."""
     with _plain(path, what) as file:
-        while line := file.readline(most + 1):
-            if len(line) > most:
-                raise SourceError(f"{path} has a line of more than {most >> 20:,} MB, so it is not a {what}")
+        while line := file.readline(MOST_LINE + 1):
+            if len(line) > MOST_LINE:
+                raise SourceError(f"{path} has a line of more than {MOST_LINE >> 20:,} MB, so it is not a {what}")
             yield line
 
 

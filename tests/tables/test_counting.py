@@ -16,6 +16,7 @@ import tacit.tables.counting as counting
 from tacit.errors import ArgumentError, ColumnError, DataError
 from tacit.release import decoded, text_of
 from tacit.tables import Symbols, count, distinct_counts, open_table
+from tacit.tables.engines.duckdb.engine import DuckDBEngine
 
 NAN, INF = float("nan"), float("inf")
 ODD = pa.table(
@@ -178,3 +179,13 @@ def test_what_was_counted_answers_for_fewer_columns_without_reading_again(monkey
     assert table.row_count() == 20
     # Other rows are counted anew.
     assert not table.with_rows(table.rows, table.columns).remembered
+
+
+def test_the_columns_of_a_table_that_is_counted_here_are_read_in_one_query(monkeypatch):
+    read = []
+    collected = DuckDBEngine.collected
+    monkeypatch.setattr(DuckDBEngine, "collected", lambda self, rows: read.append(rows) or collected(self, rows))
+    table = open_table(pa.table({f"c{at}": ["a", "b", "b"] for at in range(50)}))
+    assert count(table, table.names).records.tolist() == [1, 2]
+    # One query counts the rows.
+    assert len(read) <= 2

@@ -12,9 +12,9 @@ from tacit import __version__
 from tacit.errors import sentence
 from tacit.lift import AGREEMENT, agree
 from tacit.loading import file_sha256
-from tacit.release.certificate import Certificate
+from tacit.release.certificate import CERTIFICATE, Certificate
 from tacit.release.claims import randomness_of, worded
-from tacit.release.directory import CERTIFICATE, CHANNEL, PRIVATE, REPORT, strangers, text_of_certificate
+from tacit.release.directory import CHANNEL, PRIVATE, REPORT, strangers, text_of_certificate
 from tacit.release.keys import files_sha256, salted
 from tacit.release.levels import LEVELS
 from tacit.tables.table import Table
@@ -194,7 +194,7 @@ def notes_on_files(folder: Path, certificate: Certificate) -> tuple[str, ...]:
     if (folder / REPORT).exists():
         notes.append(
             f"{REPORT} was compared with its fingerprint in the certificate and not made again: anyone who can change "
-            "both can make it say anything, so go by the numbers here"
+            "both can make it say anything, so rely on the numbers here"
         )
     return tuple(notes)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from tacit import document as doc
-from tacit.errors import Wording
+from tacit.errors import PLAIN
 from tacit.report.page import body_of, source_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _RESET = ".tacit.tacit.tacit.tacit :not(svg, svg *) { all: revert; }\n"
 _OURS = ".tacit.tacit.tacit.tacit.tacit"
 
 
-def fragment(result: Result, *, bits: bool = False, wording: Wording | None = None, records: bool = False) -> str:
+def fragment(result: Result, *, records: bool = False) -> str:
     """The result as one element with its own style, for a notebook; ``records`` includes people's records.
 
     Guarantees
@@ -42,7 +42,7 @@ def fragment(result: Result, *, bits: bool = False, wording: Wording | None = No
     opened = _opened(document)
     # How to read it would be longer than a short answer; a page has it.
     document = document if opened is not None else replace(document, reading=())
-    body = body_of(document, wording or Wording(bits=bits), opened=opened)
+    body = body_of(document, PLAIN, opened=opened)
     # Style and script are our own files; escaping would break them here.
     shell = Markup(
         '<div class="tacit-cell"><div class="tacit">\n<style>{}</style>\n{}\n<script>{}</script>\n</div></div>\n'

@@ -180,8 +180,8 @@ def counted_here(table: Table, columns: Sequence[str]) -> Counts | None:
 
     However many there are: a table that is brought here has few enough.
     """
-    read = [each for name in columns if (each := table.encoded(name)) is not None]
-    if len(read) < len(columns):
+    read = table.encoded(columns)
+    if read is None:
         return None
     codes, group = in_order(np.column_stack([code for _, code in read]).astype(np.int64))
     records = np.bincount(group, minlength=len(codes))
@@ -265,9 +265,9 @@ def distinct_counts(table: Table, columns: Sequence[str]) -> dict[str, int]:
     known = counted_before(table, columns)
     if known is not None:
         return {name: len(levels) for name, levels in zip(columns, known.levels, strict=True)}
-    here = {name: read for name in columns if (read := table.encoded(name)) is not None}
-    if len(here) == len(columns):
-        return {name: len(levels) for name, (levels, _) in here.items()}
+    here = table.encoded(columns)
+    if here is not None:
+        return {name: len(levels) for name, (levels, _) in zip(columns, here, strict=True)}
     rows, names = table.plainly(columns)
     floats = [n for n, column in zip(names, columns, strict=True) if table[column].dtype.startswith("Float")]
     if floats:

@@ -77,10 +77,10 @@ def numbers_here(table: Table, column: str) -> NumbersHere | None:
     """The numbers of a column as :func:`as_number` reads them; None for a table whose rows stay in the engine."""
     if table[column].kind not in ("number", "text") or table[column].dtype not in ALIKE:
         return None
-    here = table.encoded(column)
+    here = table.encoded([column])
     if here is None:
         return None
-    levels, codes = here
+    levels, codes = here[0]
     wrong = [isinstance(value, str) and not reads_as_number(value) for value in levels]
     return NumbersHere(np.array([number_of(value) for value in levels]), np.array(wrong, bool), codes)
 

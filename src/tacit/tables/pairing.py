@@ -24,6 +24,8 @@ from tacit.tables.writing import os_errors
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Numbers = NDArray[np.integer[Any]]
+
 # Rows brought here at a time: the memory this takes does not grow with the table.
 BATCH = 1_000_000
 
@@ -104,7 +106,8 @@ def side_by_side(tables: Sequence[tuple[Table, Symbols]]) -> tuple[Codes, Codes]
     if not tables:
         raise ArgumentError("there is no table to count: give at least one, with its symbols")
     waiting = [(np.empty((len(tables), 0), np.int64), np.empty(0, np.int64))]
-    for batch in _in_step(tables):
+    for each in _in_step(tables):
+        batch = np.stack(each).astype(np.int64)
         waiting.append(_together([(batch, np.ones(batch.shape[1], np.int64))]))
         # Merging takes time in proportion to the whole, so it waits until the whole would at least double.
         if sum(len(few) for _, few in waiting[1:]) >= len(waiting[0][1]):
@@ -120,8 +123,7 @@ def rows_apart(one: Table, other: Table, symbols: Symbols) -> int:
     What :func:`side_by_side` would tell, without sorting combinations. A value that is not a symbol differs from every
     other.
     """
-    batches = _in_step([(one, symbols), (other, symbols)])
-    return sum(int(((here != there) | (here < 0)).sum()) for here, there in batches)
+    return sum(_apart(here, there) for here, there in _in_step([(one, symbols), (other, symbols)]))
 
 
 def numbers_apart(numbers: Table, name: str, other: Table, symbols: Symbols) -> int:
@@ -140,13 +142,14 @@ def numbers_apart(numbers: Table, name: str, other: Table, symbols: Symbols) -> 
         if rows != others:
             raise _not_of_one(other, others, numbers, rows)
         differ, records, passed = 0, np.zeros(len(symbols), np.int64), 0
-        samples: dict[int, list[Codes]] = {step: [] for step in other.usual_steps}
+        samples: dict[int, list[Numbers]] = {step: [] for step in other.usual_steps}
         for here, there in _batches(files, [kind, kind]):
             for step, some in samples.items():
-                some.append(here[-passed % step :: step])
+                some.append(here[-passed % step :: step].copy())
             passed += len(here)
-            differ += int(((here != there) | (here < 0)).sum())
-            records += np.bincount(here[here >= 0], minlength=len(symbols))
+            differ += _apart(here, there)
+            # If anything differs, these are not asked for.
+            records += np.bincount(here, minlength=len(symbols)) if differ == 0 else 0
     # Another kind of column may hold the same values in another type, or in another order.
     plain = all(other[each].kind == "text" and not other[each].order for each in symbols.columns)
     if differ == 0 and plain and all(_sorted(levels) for levels in symbols.levels):
@@ -157,7 +160,12 @@ def numbers_apart(numbers: Table, name: str, other: Table, symbols: Symbols) -> 
     return differ
 
 
-def _texts(symbols: Symbols, numbers: Codes) -> pa.Table:
+def _apart(here: Numbers, there: Numbers) -> int:
+    """How many numbers of symbols differ, row against row; -1, which is none, differs from everything."""
+    return len(here) - int(np.count_nonzero((here == there) & (here >= 0)))
+
+
+def _texts(symbols: Symbols, numbers: Numbers) -> pa.Table:
     """The values of symbols of texts, given their numbers."""
     import pyarrow as pa
 
@@ -169,7 +177,7 @@ def _kept_symbols(table: Table, symbols: Symbols, file: IO[bytes], kind: np.dtyp
     """Write the number of each row's symbol, -1 for missing, to a file, and go back to its start; how many rows."""
     rows = 0
 
-    def keep(numbers: NDArray[np.integer[Any]]) -> None:
+    def keep(numbers: Numbers) -> None:
         nonlocal rows
         rows += len(numbers)
         file.write(numbers.astype(kind).tobytes())
@@ -188,8 +196,8 @@ def _sorted(levels: Sequence[Any]) -> bool:
     return list(levels) == sorted(levels, key=lambda level: (level is None, level or ""))
 
 
-def _in_step(tables: Sequence[tuple[Table, Symbols]]) -> Iterator[Codes]:
-    """The numbers of the symbols of the same rows, a row of the array per table, some rows of the tables at a time."""
+def _in_step(tables: Sequence[tuple[Table, Symbols]]) -> Iterator[list[Numbers]]:
+    """The numbers of the symbols of the same rows, an array per table, some rows of the tables at a time."""
     # The narrowest integers that hold the symbols' numbers and -1.
     kinds = [np.min_scalar_type(-len(symbols) - 1) for _, symbols in tables]
     with ExitStack() as stack, os_errors(Path(tempfile.gettempdir())):
@@ -235,13 +243,13 @@ def _not_of_one(table: Table, rows: int, other: Table, expected: int) -> DataErr
     return DataError(f"{table.name} has {rows:,} rows and {other.name} has {expected:,}: {words}")
 
 
-def _batches(files: Sequence[IO[bytes]], kinds: Sequence[np.dtype[Any]]) -> Iterator[Codes]:
-    """The numbers in the files, one row of the array per file; all files hold equally many."""
+def _batches(files: Sequence[IO[bytes]], kinds: Sequence[np.dtype[Any]]) -> Iterator[list[Numbers]]:
+    """The numbers in the files, an array per file; all files hold equally many."""
     while True:
         read = [np.frombuffer(file.read(BATCH * kind.itemsize), kind) for file, kind in zip(files, kinds, strict=True)]
         if not len(read[0]):
             return
-        yield np.stack(read).astype(np.int64)
+        yield read
 
 
 def _together(counted: Sequence[tuple[Codes, Codes]]) -> tuple[Codes, Codes]:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 Codes = NDArray[np.int64]
 
+# Rows are put in order without sorting if their numbers are below so many times the rows.
+DENSE = 16
+
 # Type name in a rules file, to JSON, from JSON. datetime is a date and bool an int: the order of the tests matters.
 _TYPES: dict[TypeName, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
     "boolean": (bool, bool, bool),
@@ -176,8 +179,16 @@ def in_order(codes: Codes) -> tuple[Codes, Codes]:
                 # No two rows are equal so far, and no further column can change their order.
                 break
         key = key * radix + codes[:, at]
+    if int(key.max(initial=0)) < DENSE * len(key):
+        # So few numbers are possible that to look at each of them is quicker than to sort the rows.
+        rows = np.full(int(key.max(initial=0)) + 1, -1)
+        rows[key] = np.arange(len(key))
+        present = np.flatnonzero(rows >= 0)
+        place = np.zeros(len(rows), np.int64)
+        place[present] = np.arange(len(present))
+        return codes[rows[present]].astype(np.int64, copy=False), place[key]
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-    return codes[first].astype(np.int64), inverse.reshape(-1).astype(np.int64)
+    return codes[first].astype(np.int64, copy=False), inverse.reshape(-1).astype(np.int64, copy=False)
 
 
 @dataclass(frozen=True, eq=False)

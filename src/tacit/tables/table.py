@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -248,15 +248,22 @@ class Table:
     def _brought(self) -> BroughtColumns:
         return BroughtColumns()
 
-    def encoded(self, column: str) -> tuple[tuple[Any, ...], NDArray[np.int32]] | None:
-        """The sorted values of a column, and which of them each row has, made once; None where it is not brought."""
-        if column not in self._brought.encoded:
-            brought = self.brought([column])
+    def encoded(self, columns: Sequence[str]) -> list[tuple[tuple[Any, ...], NDArray[np.int32]]] | None:
+        """The sorted values of columns, and which of them each row has, made once; None where they are not brought.
+
+        One query reads all that were not brought before: where columns follow from each other, one for each would
+        work out all of them again and again.
+        """
+        by_name = self._brought.encoded
+        missing = [name for name in dict.fromkeys(columns) if name not in by_name]
+        if missing:
+            brought = self.brought(missing)
             if brought is None:
                 return None
-            levels, codes = encoded(brought.column(0), column, self[column].order)
-            self._brought.encoded[column] = levels, codes.astype(np.int32)
-        return self._brought.encoded[column]
+            for name in missing:
+                levels, codes = encoded(brought.column(name), name, self[name].order)
+                by_name[name] = levels, codes.astype(np.int32)
+        return [by_name[name] for name in columns]
 
     def held(self, most: int) -> Table:
         """The table with its rows computed and kept, if there are at most ``most``; otherwise unchanged."""
@@ -310,10 +317,21 @@ class Table:
         if step == 1:
             return self
         if step not in self._thinned:
-            kept = self._spaced(step, self.names)
-            with self.reading():
-                thin = self.engine.held(self.every(step).rows) if kept is None else self.engine.of_arrow(kept)
-                self._thinned[step] = self.with_rows(thin, self.columns)
+            here = self._brought.columns.keys() >= set(self.names)
+            kept = self.sample(self.names, rows) if here else self._spaced(step, self.names)
+
+            def spaced() -> Rows:
+                return self.engine.held(self.every(step).rows)
+
+            if kept is None:
+                with self.reading():
+                    self._thinned[step] = self.with_rows(spaced(), self.columns)
+            else:
+                # These are all its rows, in order, and they are here: the engine may never need them.
+                rows_later = spaced if here else partial(self.engine.of_arrow, kept)
+                thin = self._thinned[step] = self.with_rows(rows_later, self.columns)
+                thin._brought.columns.update(zip(kept.column_names, kept.columns, strict=True))
+                vars(thin)["_row_count"] = kept.num_rows
         return self._thinned[step]
 
     def _spaced(self, step: int, columns: Sequence[str]) -> pa.Table | None:
@@ -407,8 +425,17 @@ class Table:
         whole = self.brought(columns)
         if whole is not None:
             return whole.slice(0, rows)
-        plain, names = self.plainly(columns)
-        return self.collected(plain.select(*names).head(rows)).rename_columns(list(columns))
+        before = self._heads.get(rows)
+        if before is None or not set(columns) <= set(before.column_names):
+            plain, names = self.plainly(columns)
+            before = self.collected(plain.select(*names).head(rows)).rename_columns(list(columns))
+            self._heads[rows] = before
+        return before.select(list(columns))
+
+    @cached_property
+    def _heads(self) -> dict[int, pa.Table]:
+        """The first looks that were taken before, by their number of rows."""
+        return {}
 
     def batches(self, columns: Sequence[str], rows: int) -> Iterator[pa.Table]:
         """All rows of the columns, in order, about ``rows`` of them at a time."""

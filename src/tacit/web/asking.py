@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -135,34 +136,13 @@ def _of(requests: tuple[type[Request], ...]) -> dict[str, Any]:
     return {"settings": settings, "defaults": defaults}
 
 
-def _audit(source: Path, request: dict[str, Any], progress: Progress) -> Any:
-    from tacit.verbs.audit import audit
+def _verb(name: str) -> Run:
+    """A verb of the command line, loaded when it is asked."""
 
-    return audit(source, progress=progress, **request)
+    def run(about: Path, request: dict[str, Any], progress: Progress) -> Any:
+        return getattr(import_module(f"tacit.verbs.{name}"), name)(about, progress=progress, **request)
 
-
-def _protect(source: Path, request: dict[str, Any], progress: Progress) -> Any:
-    from tacit.verbs.protect import protect
-
-    return protect(source, progress=progress, **request)
-
-
-def _verify(release: Path, request: dict[str, Any], progress: Progress) -> Any:
-    from tacit.verbs.verify import verify
-
-    return verify(release, progress=progress, **request)
-
-
-def _attack(release: Path, request: dict[str, Any], progress: Progress) -> Any:
-    from tacit.verbs.attack import attack
-
-    return attack(release, progress=progress, **request)
-
-
-def _check(source: Path, request: dict[str, Any], progress: Progress) -> Any:
-    from tacit.verbs.check import check
-
-    return check(source, progress=progress, **request)
+    return run
 
 
 def _ladder(source: Path, request: dict[str, Any], progress: Progress) -> Any:
@@ -202,22 +182,22 @@ _RELEASE = ("release", "The folder of a release, or a zip of it.")
 @cache
 def verbs() -> dict[str, Askable]:
     """Every verb by its name, as it stands in an address."""
-    protecting = _of(PROTECT)
+    audit, protecting = _verb("audit"), _of(PROTECT)
     looking = {name: facts for name, facts in settings_of(Question).items() if name in ("engine", "memory")}
     several = (
-        Askable("columns", "The columns of a table and what each may be.", "audit", *_SOURCE, _audit, looking),
-        Askable("audit", "What a source gives away about its secret.", "audit", *_SOURCE, _audit, **_of(AUDIT)),
+        Askable("columns", "The columns of a table and what each may be.", "audit", *_SOURCE, audit, looking),
+        Askable("audit", "What a source gives away about its secret.", "audit", *_SOURCE, audit, **_of(AUDIT)),
         Askable("ladder", "What releases of a table would keep.", "audit", *_SOURCE, _ladder, **_of(_CLIMBED)),
         Askable(
-            *("protect", "A release that keeps the secret, with a certificate.", "protect", *_SOURCE, _protect),
+            *("protect", "A release that keeps the secret, with a certificate.", "protect", *_SOURCE, _verb("protect")),
             {"out": _OUT, **protecting["settings"]},
             protecting["defaults"],
             ("out",),
         ),
-        Askable("verify", "Is the claim of a release true?", "verify", *_RELEASE, _verify, **_of(VERIFY)),
-        Askable("check", "Does a table or a release meet a policy?", "check", *_CHECKED, _check, **_of(CHECK)),
+        Askable("verify", "Is the claim of a release true?", "verify", *_RELEASE, _verb("verify"), **_of(VERIFY)),
+        Askable("check", "Does a table or a release meet a policy?", "check", *_CHECKED, _verb("check"), **_of(CHECK)),
         Askable(
-            *("attack", "Would an adversary still win?", "attack", *_RELEASE, _attack),
+            *("attack", "Would an adversary still win?", "attack", *_RELEASE, _verb("attack")),
             **_of(ATTACK),
             required=("against",),
         ),

@@ -16,6 +16,7 @@ from tables_of_people import write_csv
 from tacit.cli.wording import COMMAND_LINE
 from tacit.codes import atoms_table, find_scales, fitted_scales
 from tacit.codes.scales import finding, looking
+from tacit.codes.scales.making import NumberWish
 from tacit.codes.scales.nice import centres, nicest
 from tacit.codes.scales.reduced import reduced_scale
 from tacit.errors import ArgumentError, DataError, SourceError
@@ -120,14 +121,10 @@ def test_any_value_may_be_an_edge():
     assert not set(found(values, least=1).edges) <= set(values)
 
 
-def test_bins_are_edges_or_groups_of_equal_size():
+def test_edges_and_groups_of_equal_size_are_kept_to():
     table = open_table(pa.table({"x": list(range(1000))}))
-    (edges,) = find_scales(table, ["x"], bins={"x": (100.0, 500.0)})
-    assert edges.edges == (100, 500)
-    (groups,) = find_scales(table, ["x"], bins={"x": 4})
-    assert groups.edges == (250, 500, 750)
-    with pytest.raises(ArgumentError, match="column 'x' has levels and bins"):
-        find_scales(table, ["x"], {"x": 5}, bins={"x": 4})
+    for wish, edges in (((100.0, 500.0), (100, 500)), (NumberWish(groups=4), (250, 500, 750))):
+        assert find_scales(table, ["x"], {"x": wish})[0].edges == edges
 
 
 @given(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9))

@@ -13,7 +13,7 @@ import pyarrow.csv
 import pytest
 
 import tacit
-from papers import write_paper
+from papers import forge, write_paper
 from sizes import many
 from tacit.errors import ArgumentError, DataError, NotCertifiedError
 from tacit.lenses.coded.evidence import evidence
@@ -124,21 +124,28 @@ def test_without_originals_or_the_owners_folder_nothing_is_said_to_hold(kind, re
 
 
 @pytest.mark.parametrize(
-    "field", ["ceiling", "attained_epsilon", "smallest", "guessed", "tried", "confidence", "epsilon", "mixed"]
+    ("field", "better", "line"),
+    [
+        ("ceiling", lambda n: 0.99 * n, "ceiling proved"),
+        ("attained_epsilon", lambda n: 0.9 * n, "epsilon proved"),
+        ("confidence", lambda n: (1 + n) / 2, "ceiling proved"),
+        ("tried", lambda n: n + 1, "ceiling proved"),
+        ("guessed", lambda n: 0.99 * n, "guessed as counted"),
+        ("prior", lambda n: 0.99 * n, "share of the commonest secret"),
+        ("mixed", lambda n: n + 0.1, "codes left to chance"),
+        ("codes", lambda n: n + 1, "number of codes"),
+        ("smallest", lambda n: n + 1, "people of the smallest code"),
+        ("proved_on", lambda n: n - 1, "units to prove on"),
+        ("designed_on", lambda n: n - 1, "units to make the code from"),
+        ("units", lambda n: n + 1, "units"),
+    ],
 )
-def test_a_better_number_in_the_certificate_is_found_out(topics, tmp_path, field) -> None:
+def test_a_better_number_in_the_certificate_is_found_out_by_its_own_line(topics, tmp_path, field, better, line) -> None:
     changed = shutil.copytree(topics.out, tmp_path / "changed")
-    paper = changed / "certificate.json"
-    said = json.loads(paper.read_text())
-    better = {"confidence": 0.99, "mixed": said["mixed"] + 0.1}
-    better |= {"smallest": said["smallest"] + 1, "tried": said["tried"] + 1}
-    said[field] = better.get(field, 0.9 * said[field])
-    write_paper(paper, said)
-    try:
-        verdict = tacit.verify(changed, against=topics.source).verdict
-    except tacit.TacitError:
-        return
-    assert verdict == "broken"
+    forge(changed, **{field: better(getattr(topics.result.certificate, field))})
+    outcome = tacit.verify(changed, against=topics.source)
+    assert outcome.verdict == "broken"
+    assert line in [check.name for check in outcome.checks if check.passed is False]
 
 
 def test_codes_that_were_swapped_by_secret_are_found_out(topics, tmp_path) -> None:
@@ -259,6 +266,18 @@ def test_a_draw_is_the_same_again_and_follows_the_channel() -> None:
     assert (first == drawn(codes, channel, chances(len(codes), bytes(32)))).all()
     assert (first[4_000:] == 1).all()
     assert abs((first[:4_000] == 0).mean() - 0.25) < 0.03
+
+
+def test_a_proof_of_the_best_of_several_codes_claims_less() -> None:
+    rng = np.random.default_rng(0)
+    secret, released, apart = rng.integers(0, 2, 400), rng.integers(0, 3, 400), np.arange(400) >= 100
+    parts = Parts(~apart, apart, apart)
+    asked = {"secrets": 2, "possible": np.ones(3, bool), "beta": 0.05}
+    one, ceiling, epsilon = (
+        evidence(secret, released, parts, tried=tried, **asked) for tried in ((1, 1), (9, 1), (1, 9))
+    )
+    assert one.ceiling == epsilon.ceiling < ceiling.ceiling
+    assert one.epsilon == ceiling.epsilon < epsilon.epsilon
 
 
 def test_claims_are_false_of_the_population_no_more_often_than_said() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,10 +14,11 @@ import pyarrow.csv
 import pytest
 
 import tacit
-from papers import write_paper
+from papers import forge, write_paper
 from tacit.errors import DataError, NotCertifiedError
 from tacit.lenses.coded.parts import dealt, shuffled, units_of
 from tacit.loading import file_sha256
+from tacit.release import read_certificate, worded
 
 
 def vectors(n: int = 700, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -56,14 +58,22 @@ def rewritten(release: Path, **arrays: np.ndarray) -> None:
     write_paper(release / "certificate.json", said)
 
 
+def broken_lines(release: Path, source: Path) -> list[str]:
+    return [check.name for check in tacit.verify(release, against=source).checks if check.passed is False]
+
+
+def test_only_the_owner_can_read_the_code(made) -> None:
+    modes = {path.name: path.stat().st_mode & 0o777 for path in (made.out / "private").iterdir()}
+    assert set(modes) == set(read_certificate(made.out).private_files)
+    assert set(modes.values()) == {0o600}
+
+
 def test_rows_sorted_by_the_secret_are_found_out(made, tmp_path) -> None:
     changed = shutil.copytree(made.out, tmp_path / "r")
     rewritten(changed)
     assert tacit.verify(changed, against=made.source).verdict == "holds"
     rewritten(changed, order=np.argsort(vectors()[1], kind="stable"))
-    found = tacit.verify(changed, against=made.source)
-    assert found.verdict == "broken"
-    assert [check.name for check in found.checks if check.passed is False] == ["order drawn again by the key"]
+    assert broken_lines(changed, made.source) == ["order drawn again by the key"]
 
 
 def test_a_part_to_prove_on_that_was_chosen_by_hand_is_found_out(made, tmp_path) -> None:
@@ -72,7 +82,42 @@ def test_a_part_to_prove_on_that_was_chosen_by_hand_is_found_out(made, tmp_path)
         proving = kept["proving"].copy()
     proving[np.flatnonzero(proving)[:5]] = False
     rewritten(changed, proving=proving)
-    assert tacit.verify(changed, against=made.source).verdict == "broken"
+    assert "both parts dealt again by the key" in broken_lines(changed, made.source)
+
+
+def test_another_key_is_found_out(made, tmp_path) -> None:
+    changed = shutil.copytree(made.out, tmp_path / "r")
+    (changed / "private" / "key.txt").write_text("00" * 32 + "\n")
+    assert "key is the one committed to" in broken_lines(changed, made.source)
+
+
+def test_without_the_salt_nobody_can_tell_whether_the_original_is_the_one(made, tmp_path) -> None:
+    changed = shutil.copytree(made.out, tmp_path / "r")
+    (changed / "private" / "salt.txt").unlink()
+    unsure = [check.name for check in tacit.verify(changed, against=made.source).checks if check.passed is None]
+    assert unsure == ["original is the one certified", "key is the one committed to"]
+
+
+def test_a_share_in_the_claim_is_rounded_up(made) -> None:
+    certificate = read_certificate(made.out)
+    for ceiling, told in ((0.65, "65.0%"), (0.6501, "65.1%"), (0.6499, "65.0%")):
+        assert f"more often than {told} of the time" in worded(replace(certificate, ceiling=ceiling)).claim
+
+
+def test_a_vector_that_is_not_the_mean_of_its_code_is_found_out(made, tmp_path) -> None:
+    changed = shutil.copytree(made.out, tmp_path / "r")
+    with np.load(changed / "data.npz") as data:
+        code, rows = data["code"], data["emb"].copy()
+    rows[code == code[0]] += np.float32(0.01)
+    np.savez_compressed(changed / "data.npz", code=code, emb=rows)
+    forge(changed, output=replace(read_certificate(changed).output, sha256=file_sha256(changed / "data.npz")))
+    assert broken_lines(changed, made.source) == ["what codes show"]
+
+
+def test_a_ceiling_below_what_was_asked_and_proved_is_found_out(made, tmp_path) -> None:
+    changed = shutil.copytree(made.out, tmp_path / "r")
+    forge(changed, ceiling=0.55)
+    assert broken_lines(changed, made.source) == ["ceiling proved"]
 
 
 def test_a_file_that_holds_more_than_codes_never_holds(made, tmp_path) -> None:
@@ -105,7 +150,8 @@ def test_copies_add_neither_to_the_proof_nor_to_those_who_share_a_code(tmp_path)
     assert certificate.designed_on + certificate.proved_on == 300
     with np.load(tmp_path / "r" / "data.npz") as data, np.load(tmp_path / "r" / "private" / "code.npz") as kept:
         codes, units = data["code"], kept["order"] % 300
-    assert min(len(set(units[codes == code].tolist())) for code in set(codes.tolist())) >= certificate.least
+    fewest = min(len(set(units[codes == code].tolist())) for code in set(codes.tolist()))
+    assert fewest == certificate.smallest >= certificate.least
 
 
 def test_copies_that_tell_the_secret_are_counted_in_the_claim(tmp_path) -> None:
@@ -129,7 +175,7 @@ def test_copies_of_people_under_other_names_prove_nothing() -> None:
     assert parts.different.sum() == 40
 
 
-def test_near_copies_that_would_show_an_original_are_refused(tmp_path) -> None:
+def test_near_copies_that_would_show_an_original_are_refused(tmp_path, monkeypatch) -> None:
     rng = np.random.default_rng(0)
     people, secret = rng.normal(size=(8, 6)) * 10, np.arange(8) % 2
     rows = np.repeat(people, 100, axis=0) + rng.normal(0, 0.01, (800, 6))
@@ -137,6 +183,10 @@ def test_near_copies_that_would_show_an_original_are_refused(tmp_path) -> None:
     with pytest.raises(NotCertifiedError, match="nearly as it is"):
         tacit.protect(source, vector="emb", secret="secret", ceiling=0.95, random_state=1, out=tmp_path / "r")
     assert not (tmp_path / "r").exists()
+    # An owner whose Tacit does not refuse is found out.
+    monkeypatch.setattr("tacit.lenses.vectors.coding.refuse_originals", lambda *_: None)
+    tacit.protect(source, vector="emb", secret="secret", ceiling=0.95, random_state=1, out=tmp_path / "r")
+    assert "no code shows an original nearly as it is" in broken_lines(tmp_path / "r", source)
 
 
 def test_an_order_and_parts_follow_the_key_alone() -> None:

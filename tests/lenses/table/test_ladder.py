@@ -223,3 +223,27 @@ def test_no_repr_shows_a_record() -> None:
     income = found.before[0][found.columns.index("income")]
     assert income
     assert income not in repr(found)
+
+
+@pytest.mark.parametrize("kind", ["number", "text"])
+def test_where_no_cut_keeps_a_bound_the_ways_out_are_told_and_lead_out(kind: str) -> None:
+    # One person has the rarest value, so a side of every cut rules it out.
+    stay = [*range(1, 11)] * 60 + [40]
+    secret = stay if kind == "number" else [f"ward {each}" for each in stay]
+    people = pa.table({"secret": secret, "age": [20 + each % 7 * 10 for each in range(601)]})
+    advice = audit(people, secret="secret", shuffles=19).suggestion
+    stuck = protect(people, secret="secret", epsilon=1)
+    assert not advice.command
+    assert stuck.certificate.mechanism.values == 1
+    ways = {"number": ("bins={'secret': 5}", "thresholds=0.1"), "text": ("secret={'secret': ('VALUE',)}",)}[kind]
+    for told in (str(advice.sentence), str(stuck.diagnosis)):
+        assert all(way in told for way in (*ways, "epsilon_high="))
+    others = (
+        [{"bins": {"secret": 5}}, {"thresholds": 0.1}] if kind == "number" else [{"secret": {"secret": ["ward 1"]}}]
+    )
+    for other in others:
+        way = {"secret": "secret", "epsilon": 1, **other}
+        assert protect(people, **way).certificate.mechanism.values > 1
+    alone = protect(people, secret="secret", epsilon_high=1)
+    assert alone.certificate.mechanism.values > 1
+    assert alone.diagnosis is None

@@ -126,7 +126,7 @@ def test_places_names_and_what_neighbours_know_are_known_by_their_names() -> Non
         ("an e-mail address", "E-Mail/email/adresse e-mail/correo electrónico/customer e-mail address"),
         ("a phone number", "Telefon/phone number/mobile_number/teléfono/phone 2"),
         ("a person's address", "Adresse/home address/Anschrift"),
-        ("a person's number", "Patient-Nr./customer_id/Kundennummer/social security number/SSN"),
+        ("a person's number", "Patient-Nr./customer_id/subject_id/Kundennummer/social security number/SSN"),
         (None, "file name/name of product/company_name/email_opened/address city/IP address/number of children"),
         (None, "nombre d'enfants/id/patient/number/first/street/child number/age"),
     ],

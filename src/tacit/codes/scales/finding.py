@@ -100,7 +100,6 @@ def find_scales(
     columns: Sequence[str],
     wishes: Mapping[str, LevelWish] | None = None,
     *,
-    bins: Mapping[str, int | Sequence[float]] | None = None,
     least: int = 10,
     beside: Sequence[str] = (),
 ) -> tuple[Scale, ...]:
@@ -112,8 +111,6 @@ def find_scales(
     columns : sequence of str
     wishes : mapping, optional
         Column to its levels, as ``Question.levels`` keeps them.
-    bins : mapping, optional
-        Column to edges, or to a number of groups of equal size.
     least : int
         The fewest records that will share a cell. The ends of a scale reveal no number that fewer records have.
     beside : sequence of str
@@ -123,20 +120,17 @@ def find_scales(
     ----------
     The same table gives the same scales on every engine. Every value of the table has an atom.
     """
-    all_wishes: dict[str, Any] = {name: _binned(wish) for name, wish in (bins or {}).items()} | dict(wishes or {})
-    both = set(bins or {}) & set(wishes or {})
-    for name in all_wishes:
-        if name not in columns or name in both:
-            why = "has levels and bins: leave one of them out" if name in both else "has levels but is not released"
-            raise ArgumentError(
-                sentence("column '{name}' {why} ({levels})", name=name, why=why, levels=Setting("levels"))
-            )
+    wishes = wishes or {}
+    for name in wishes:
+        if name not in columns:
+            words = "column '{name}' has levels but is not released ({levels})"
+            raise ArgumentError(sentence(words, name=name, levels=Setting("levels")))
     table.require_countable(columns)
     sample = table.sample(columns, SAMPLE_ROWS)
     if sample.num_rows < table.row_count() and few_combinations(sample):
         count(table, [*columns, *beside])
     texts = {name: sampled_texts(sample.column(name)) for name in columns if table[name].dtype == "String"}
-    plans = {name: _plan(table[name], all_wishes.get(name), texts.get(name, [])) for name in columns}
+    plans = {name: _plan(table[name], wishes.get(name), texts.get(name, [])) for name in columns}
     ends = number_ends(table, {n: _layout(plan) for n, plan in plans.items() if isinstance(plan, _Numbers | _Dates)})
     for name in [name for name, each in ends.items() if math.isnan(each.low) and table[name].dtype == "String"]:
         # Only "nan", "" and the like, which are missing among numbers; here they are values.
@@ -192,10 +186,6 @@ def _refuse_inexact(column: Column, extremes: NumberEnds) -> None:
         "text, or leave it out ({drop})"
     )
     raise DataError(sentence(words, name=column.name, drop=Setting("drop", column.name)))
-
-
-def _binned(wish: int | Sequence[float]) -> NumberWish:
-    return NumberWish(groups=wish) if isinstance(wish, int) else NumberWish(edges=tuple(wish))
 
 
 def _layout(plan: Plan) -> Layout | None:

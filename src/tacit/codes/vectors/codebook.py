@@ -127,11 +127,9 @@ def nearest(points: Floats, centres: Floats) -> Codes:
     return out
 
 
-def means_of(values: Floats, codes: Codes, count: int, *, weights: Floats | None = None) -> Floats:
+def means_of(values: Floats, codes: Codes, count: int) -> Floats:
     """The mean of the rows of each code; for a code without rows, the mean of all."""
-    weight = np.ones(len(codes)) if weights is None else weights
-    total = np.bincount(codes, weights=weight, minlength=count)
+    total = np.bincount(codes, minlength=count)[:, None]
     sums = np.zeros((count, values.shape[1]))
-    np.add.at(sums, codes, values * weight[:, None])
-    whole = np.average(values, axis=0, weights=weight)
-    return np.where(total[:, None] > 0, sums / np.where(total > 0, total, 1.0)[:, None], whole)
+    np.add.at(sums, codes, values)
+    return np.where(total > 0, sums / np.maximum(total, 1), values.mean(axis=0))

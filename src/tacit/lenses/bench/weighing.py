@@ -160,5 +160,7 @@ def _moments(table: Floats, secret: Codes) -> tuple[float, float]:
     share = counts / n
     centred = table - table.mean(axis=0) - (table @ share)[:, None] + table.mean(axis=0) @ share
     variance = float((centred**2 @ counts).sum()) / max(n - 1, 1)
-    # If all shuffles give the same, no figure stands out.
-    return float((table.mean(axis=0) * counts).sum()), float(np.sqrt(variance)) or np.inf
+    # If all shuffles give the same, no figure stands out; sums of floats differ by their rounding all the same.
+    rounding = 1e-9 * np.sqrt(n) * float(np.abs(table).max(initial=0.0))
+    spread = float(np.sqrt(variance))
+    return float((table.mean(axis=0) * counts).sum()), spread if spread > rounding else np.inf

@@ -135,13 +135,6 @@ def shuffled(units: int, key: bytes) -> Codes:
     return np.argsort(chances(units, key, "order"), kind="stable")
 
 
-def note_on_copies(copies: int, medium: str) -> tuple[str, ...]:
-    """A note about copies, if there are any."""
-    if not copies:
-        return ()
-    return (f"{copies:,} {medium} are copies of others: they make no code; all is proved with and without them",)
-
-
 def chances(units: int, key: bytes, purpose: str = "") -> Floats:
     """A number from 0 to 1 for every unit: a keyed hash of its place, another for each purpose."""
     start = (key_text(key) + purpose).encode()

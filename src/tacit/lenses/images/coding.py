@@ -13,12 +13,13 @@ from tacit.document import Progress, silent
 from tacit.errors import Command
 from tacit.learn.arrays import Codes, Flags
 from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
-from tacit.lenses.coded.certifying import CodedAbout, coded_certificate, headline
+from tacit.lenses.coded.certifying import CodedAbout
 from tacit.lenses.coded.checking import CodedAgain, Originals, check_of_bytes, checks_of_shown, verified_code
-from tacit.lenses.coded.coding import CodedRecords, asked_bound, coded, one_use, refuse_originals
-from tacit.lenses.coded.parts import Units, dealt, note_on_copies, units_of
+from tacit.lenses.coded.coding import asked_bound, coded, one_use, refuse_originals
+from tacit.lenses.coded.parts import Units, dealt, units_of
 from tacit.lenses.coded.projecting import principal
-from tacit.lenses.coded.saving import README, KeptCode, keep_code
+from tacit.lenses.coded.releasing import release_in_codes
+from tacit.lenses.coded.saving import KeptCode
 from tacit.lenses.images.audit import ImageCollection, ask_images, certified_input
 from tacit.lenses.images.images import (
     Images,
@@ -33,11 +34,11 @@ from tacit.lenses.images.images import (
 from tacit.lenses.images.verify import says_more, stray_labels
 from tacit.lenses.images.worth import image_likeness
 from tacit.lenses.worth import check_of_worth
-from tacit.release.certificate import CertifiedOutput, CodedCertificate
+from tacit.release.certificate import CertifiedInput, CertifiedOutput, CodedCertificate
 from tacit.release.checks import Check, CheckedRelease
-from tacit.release.directory import new_release, refuse_target
+from tacit.release.directory import ReleaseDraft, refuse_target
 from tacit.release.kept import ImageLikeness
-from tacit.release.keys import LABELS, committed, files_sha256, seed_or_secure
+from tacit.release.keys import LABELS, files_sha256, seed_or_secure
 from tacit.requests import Bound, Coding, Making, Question
 from tacit.tables.drawing import new_key
 
@@ -58,7 +59,7 @@ def protect_coded_images(
     at least ``least`` people. The claim is proved on images that the code was not made from; see
     :class:`CodedCertificate`.
     """
-    seed, repeatable = seed_or_secure(making.random_state), making.random_state is not None
+    seed = seed_or_secure(making.random_state)
     collection = ask_images(question, random_state=seed)
     refuse_target(out, original=collection.images.source, overwrite=making.overwrite)
     about = CodedAbout("images", collection.secret, None, coding.group, one_use(question))
@@ -70,28 +71,26 @@ def protect_coded_images(
     records = coded(units, parts, projection, matrix, limits, key=key, random_state=seed, progress=progress)
     refuse_originals(records, units.means(matrix))
     pictures = pixels_of(records.shown(units.means(matrix)), (-1, *collection.images.pixels.shape[1:]))
-    with new_release(out, overwrite=making.overwrite) as draft:
-        progress("writing the images", None)
-        released = _released(collection.images, pictures, records.released[records.order])
-        write_images(released, draft.place, keep=(CODE_LABEL,))
+
+    def write(draft: ReleaseDraft, codes: Codes) -> tuple[CertifiedInput, CertifiedOutput]:
+        write_images(_released(collection.images, pictures, codes), draft.place, keep=(CODE_LABEL,))
         file = image_file(collection.images)
-        output = CertifiedOutput(file, len(units), files_sha256(draft.place, file))
-        certificate = coded_certificate(
-            records,
-            about,
-            limits,
-            input=certified_input(collection, draft.salted(collection.images.sha256())),
-            output=replace(output, key_sha256=committed(key, draft.salt)),
-            repeatable=repeatable,
-        )
-        likeness = _likeness(collection.images, pictures, records.released, units, parts.design)
-        certificate = replace(certificate, likeness=likeness)
-        notes = (*collection.images.notes, *note_on_copies(int((~parts.different).sum()), "images"))
-        result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(records, pictures), notes)
-        keep_code(draft, records, key, {})
-        result.write_report(draft.report)
-        certificate = draft.sealed(certificate, README)
-    return replace(result, certificate=certificate)
+        source = certified_input(collection, draft.salted(collection.images.sha256()))
+        return source, CertifiedOutput(file, len(units), files_sha256(draft.place, file))
+
+    return release_in_codes(
+        records,
+        about,
+        limits,
+        making,
+        out=out,
+        key=key,
+        write=write,
+        show=lambda code, people: ShownCode(code, people, picture=pictures[code]),
+        progress=progress,
+        worth={"likeness": _likeness(collection.images, pictures, records.released, units, parts.design)},
+        notes=collection.images.notes,
+    )
 
 
 def _likeness(images: Images, pictures: Any, released: Codes, units: Units, design: Flags) -> ImageLikeness:
@@ -117,12 +116,6 @@ def _released(images: Images, pictures: Any, codes: Codes) -> Images:
     digits = len(str(len(codes)))
     names = tuple(f"{at + 1:0{digits}d}.png" for at in range(len(codes)))
     return replace(images, pixels=pictures[codes], names=names, labels={CODE_LABEL: tuple(map(str, codes.tolist()))})
-
-
-def _shown(records: CodedRecords, pictures: Any) -> tuple[ShownCode, ...]:
-    people = np.bincount(records.released, minlength=len(pictures))
-    order = [at for at in np.argsort(-people, kind="stable").tolist() if people[at]]
-    return tuple(ShownCode(at, int(people[at]), picture=pictures[at]) for at in order)
 
 
 def verify_coded_images(

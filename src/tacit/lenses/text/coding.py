@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,13 @@ from tacit.document import Progress, silent
 from tacit.errors import Command, DataError
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
-from tacit.lenses.coded.certifying import CodedAbout, coded_certificate, headline
+from tacit.lenses.coded.certifying import CodedAbout
 from tacit.lenses.coded.checking import CodedAgain, Originals, check_of_bytes, verified_code
-from tacit.lenses.coded.coding import CodedRecords, asked_bound, coded, one_use
-from tacit.lenses.coded.parts import Units, dealt, note_on_copies, units_of
+from tacit.lenses.coded.coding import asked_bound, coded, one_use
+from tacit.lenses.coded.parts import Units, dealt, units_of
 from tacit.lenses.coded.projecting import topical
-from tacit.lenses.coded.saving import README, KeptCode, keep_code
+from tacit.lenses.coded.releasing import release_in_codes
+from tacit.lenses.coded.saving import KeptCode
 from tacit.lenses.text.posts import MISSING, ROWS_AT_ONCE, Bags, Posts, Vocabulary, bags_by, bags_of, read_posts
 from tacit.lenses.text.words import URL, terms
 from tacit.lenses.text.worth import topic_worth
@@ -26,9 +27,9 @@ from tacit.lenses.worth import check_of_worth
 from tacit.loading import file_sha256
 from tacit.release.certificate import CertifiedInput, CertifiedOutput, CodedCertificate
 from tacit.release.checks import Check, CheckedRelease
-from tacit.release.directory import new_release, refuse_target
+from tacit.release.directory import ReleaseDraft, refuse_target
 from tacit.release.kept import TopicWorth
-from tacit.release.keys import committed, seed_or_secure
+from tacit.release.keys import seed_or_secure
 from tacit.requests import Bound, Coding, Making, Question
 from tacit.tables.drawing import new_key
 from tacit.tables.sources import open_table
@@ -87,7 +88,7 @@ def protect_coded_posts(
     ``least`` of the first part used. The claim is proved on posts that the code was not made from; see
     :class:`CodedCertificate`.
     """
-    seed, repeatable = seed_or_secure(making.random_state), making.random_state is not None
+    seed = seed_or_secure(making.random_state)
     progress("reading posts", None)
     posts = read_posts(question.source, text=question.text or "", secret=question.one_secret(), engine=question.engine)
     about = CodedAbout("posts", posts.secret, posts.text, coding.group, one_use(question))
@@ -102,29 +103,27 @@ def protect_coded_posts(
     plan = records.proved.plan
     own = OwnCodes(plan.book.codes(records.vectors), len(plan.book), plan.channel)
     topics = _written(bags, words.vocabulary.terms, units, design, own, bound.least)
-    with new_release(out, overwrite=making.overwrite) as draft:
-        progress("writing the release", None)
-        file, codes = "data" + suffix_for(posts.table), records.released[records.order]
+
+    def write(draft: ReleaseDraft, codes: Codes) -> tuple[CertifiedInput, CertifiedOutput]:
+        file, table = "data" + suffix_for(posts.table), posts.table
         _write(posts, codes, [topics[at] for at in codes.tolist()], draft.place / file)
-        output = CertifiedOutput(file, len(units), file_sha256(draft.place / file))
-        table = posts.table
         source = CertifiedInput(Path(table.name).name, table.format, len(posts.texts), draft.salted(table.sha256()))
-        output = replace(output, key_sha256=committed(key, draft.salt))
-        certificate = coded_certificate(records, about, limits, input=source, output=output, repeatable=repeatable)
-        worth = _worth(bags, words.vocabulary, topics, records.released, units, parts.design)
-        certificate = replace(certificate, topics=worth)
-        notes = note_on_copies(int((~parts.different).sum()), "posts")
-        result = CodedProtectResult(str(out), certificate, headline(certificate), _shown(records, topics), notes)
-        terms = "\n".join(words.vocabulary.terms).encode()
-        more = {
-            "terms": np.frombuffer(terms, dtype=np.uint8),
-            "posts": words.vocabulary.posts,
-            "weights": words.weights,
-        }
-        keep_code(draft, records, key, more)
-        result.write_report(draft.report)
-        certificate = draft.sealed(certificate, README)
-    return replace(result, certificate=certificate)
+        return source, CertifiedOutput(file, len(units), file_sha256(draft.place / file))
+
+    terms = np.frombuffer("\n".join(words.vocabulary.terms).encode(), dtype=np.uint8)
+    return release_in_codes(
+        records,
+        about,
+        limits,
+        making,
+        out=out,
+        key=key,
+        write=write,
+        show=lambda code, people: ShownCode(code, people, topics[code]),
+        progress=progress,
+        worth={"topics": _worth(bags, words.vocabulary, topics, records.released, units, design)},
+        kept={"terms": terms, "posts": words.vocabulary.posts, "weights": words.weights},
+    )
 
 
 def _contents(posts: Posts) -> list[bytes]:
@@ -255,12 +254,6 @@ def _write(posts: Posts, codes: Codes, words: Sequence[str], file: Path) -> None
 
     columns = pa.array(codes, pa.int64()), pa.array(words, pa.string())
     write_table(open_table(pa.table(columns, names=_names(posts))), file, like=posts.table)
-
-
-def _shown(records: CodedRecords, topics: Sequence[str]) -> tuple[ShownCode, ...]:
-    people = np.bincount(records.released, minlength=len(topics))
-    order = [at for at in np.argsort(-people, kind="stable").tolist() if people[at]]
-    return tuple(ShownCode(at, int(people[at]), topics[at]) for at in order)
 
 
 def verify_coded_posts(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from tacit.document import Progress, silent
 from tacit.errors import Command, SourceError
 from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
-from tacit.lenses.coded.certifying import CodedAbout, coded_certificate, headline
+from tacit.lenses.coded.certifying import CodedAbout
 from tacit.lenses.coded.checking import (
     CodedAgain,
     Originals,
@@ -22,15 +21,16 @@ from tacit.lenses.coded.checking import (
     verified_code,
 )
 from tacit.lenses.coded.coding import asked_bound, coded, one_use, refuse_originals
-from tacit.lenses.coded.parts import Units, dealt, note_on_copies, units_of
+from tacit.lenses.coded.parts import Units, dealt, units_of
 from tacit.lenses.coded.projecting import principal
-from tacit.lenses.coded.saving import README, KeptCode, keep_code
+from tacit.lenses.coded.releasing import release_in_codes
+from tacit.lenses.coded.saving import KeptCode
 from tacit.lenses.vectors.vectors import Vectors, read_vectors, secret_of
 from tacit.loading import arrays_in, file_sha256
 from tacit.release.certificate import CertifiedInput, CertifiedOutput, CodedCertificate
 from tacit.release.checks import Check, CheckedRelease
-from tacit.release.directory import new_release, refuse_target
-from tacit.release.keys import committed, seed_or_secure
+from tacit.release.directory import ReleaseDraft, refuse_target
+from tacit.release.keys import seed_or_secure
 from tacit.requests import Bound, Coding, Making, Question
 from tacit.tables.drawing import new_key
 
@@ -48,7 +48,7 @@ def protect_coded_vectors(
     The directory appears whole or not at all. Each released vector is the mean of those of at least ``least`` people.
     The claim is proved on vectors that the code was not made from; see :class:`CodedCertificate`.
     """
-    seed, repeatable = seed_or_secure(making.random_state), making.random_state is not None
+    seed = seed_or_secure(making.random_state)
     vectors = read_vectors(question)
     refuse_target(out, original=vectors.path, overwrite=making.overwrite)
     secret, codes, values = secret_of(vectors, question)
@@ -60,29 +60,15 @@ def protect_coded_vectors(
     records = coded(units, parts, projection, vectors.rows, limits, key=key, random_state=seed, progress=progress)
     refuse_originals(records, units.means(vectors.rows))
     shown = records.shown(units.means(vectors.rows))
-    with new_release(out, overwrite=making.overwrite) as draft:
-        progress("writing the release", None)
-        codes_in_order = records.released[records.order]
-        file = _written(draft.place, vectors, shown[codes_in_order], codes_in_order)
-        output = CertifiedOutput(file, len(units), file_sha256(draft.place / file))
-        certificate = coded_certificate(
-            records,
-            about,
-            limits,
-            input=CertifiedInput(vectors.name, vectors.format, len(vectors.rows), draft.salted(vectors.sha256())),
-            output=replace(output, key_sha256=committed(key, draft.salt)),
-            repeatable=repeatable,
-        )
-        people = np.bincount(records.released, minlength=len(shown))
-        listed = tuple(
-            ShownCode(at, int(people[at])) for at in np.argsort(-people, kind="stable").tolist() if people[at]
-        )
-        notes = note_on_copies(int((~parts.different).sum()), "vectors")
-        result = CodedProtectResult(str(out), certificate, headline(certificate), listed, notes)
-        keep_code(draft, records, key, {})
-        result.write_report(draft.report)
-        certificate = draft.sealed(certificate, README)
-    return replace(result, certificate=certificate)
+
+    def write(draft: ReleaseDraft, codes: Codes) -> tuple[CertifiedInput, CertifiedOutput]:
+        file = _written(draft.place, vectors, shown[codes], codes)
+        source = CertifiedInput(vectors.name, vectors.format, len(vectors.rows), draft.salted(vectors.sha256()))
+        return source, CertifiedOutput(file, len(units), file_sha256(draft.place / file))
+
+    return release_in_codes(
+        records, about, limits, making, out=out, key=key, write=write, show=ShownCode, progress=progress
+    )
 
 
 def _contents(vectors: Vectors) -> list[bytes]:

@@ -144,7 +144,9 @@ class Labels(Mapping[str, Label]):
         self._labels = dict(labels or {})
         for name, label in self._labels.items():
             if not isinstance(label, Label):
-                raise ArgumentError(f"label '{name}' is no Label: give Label(...), or use Labels.weighted for weights")
+                raise ArgumentError(
+                    f"label '{name}' is not a Label: give Label(...), or use Labels.weighted for weights"
+                )
         self._default = Label()
         self.correlated = tuple(correlated)
         named = [label for group in self.correlated for label in group.labels]

@@ -19,7 +19,7 @@ MOST_COUNTED = 1 << 18
 def entropy_of(codes: Codes) -> float:
     """Entropy in nats of the values that some rows have."""
     counts = _counted(codes)
-    shares = counts / counts.sum()
+    shares = counts / len(codes)
     return float(-(shares * np.log(shares)).sum())
 
 
@@ -28,18 +28,13 @@ def _counted(codes: Codes) -> Codes:
     low, high = int(codes.min(initial=0)), int(codes.max(initial=0))
     if high - low >= MOST_COUNTED:
         return np.unique(codes, return_counts=True)[1]
-    counts = np.bincount(codes - low)
+    counts = np.bincount(codes - low if low else codes)
     return counts[counts > 0]
 
 
 def numbered(columns: Sequence[Codes]) -> Codes:
     """Rows of several codes as one code from 0 on."""
     return in_order(np.column_stack(columns) + 1)[1]
-
-
-def _pairs(one: Codes, other: Codes) -> Codes:
-    """Two codes that start at -1 as one, in the order of the first and then of the second."""
-    return (one + 1) * (int(other.max(initial=0)) + 2) + other + 1
 
 
 def kept_share(column: Codes, row: Codes, rng: np.random.Generator) -> float:
@@ -58,9 +53,12 @@ def kept_share(column: Codes, row: Codes, rng: np.random.Generator) -> float:
         return 1.0
     # Shuffling the rows does not change their entropy.
     both = whole + entropy_of(row)
+    # Codes start at -1; columns and rows as one code.
+    width = int(row.max(initial=0)) + 2
+    places = (column + 1) * width + 1
 
     def told(rows: Codes) -> float:
-        return max(0.0, both - entropy_of(_pairs(column, rows)))
+        return max(0.0, both - entropy_of(places + rows))
 
     chance = float(np.mean([told(rng.permutation(row)) for _ in range(SHUFFLES)]))
     if chance > MOST_BY_CHANCE * whole:

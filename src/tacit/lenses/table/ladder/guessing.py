@@ -108,7 +108,8 @@ class Guesser:
         scores, log_prior = np.zeros((len(self.label), self.prior.shape[1])), self.log_prior[:, None]
         for codes in columns:
             logs = np.log(np.maximum(self._shares(codes + 1), 1e-12)) - log_prior
-            scores += logs[self.part, codes + 1]
+            place = self.part * logs.shape[1] + codes + 1
+            scores += logs.reshape(-1, logs.shape[2]).take(place, axis=0)
         return scores
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tacit.document import FilePath, Progress, silent
-from tacit.errors import Command, DataError, Setting, sentence
+from tacit.errors import Command, DataError, Setting, sentence, together
 from tacit.lenses.table.ladder.climbing import ladder
 from tacit.lenses.table.ladder.results import Ladder
+from tacit.lenses.table.loosening import other_bounds
 from tacit.lenses.table.results import Suggestion
 from tacit.requests import Question, given
 from tacit.tables.table import Table
@@ -54,9 +55,11 @@ def suggestion(rungs: Ladder, question: Question) -> Suggestion:
     rung = rungs.suggested
     if rung is None:
         words = "No release was tried: all {looked:,} records examined have the same secret."
+        advice = sentence(words, looked=rungs.sampled or rungs.records)
         if rungs.rungs:
             words = "No release says anything about the columns, at any epsilon tried: no cut of a column is within it."
-        return Suggestion(rungs.max_loss, None, None, sentence(words, looked=rungs.sampled or rungs.records))
+            advice = together([words, _other_bounds(question, rungs.rungs[-1].epsilon)])
+        return Suggestion(rungs.max_loss, None, None, advice)
     command = sentence("{}", protect_command(question, rung.epsilon))
     parts = {"epsilon": Setting("epsilon", rung.epsilon), "kept": rung.kept, "most": 1 - rungs.max_loss}
     if rung.kept >= 1 - rungs.max_loss:
@@ -73,6 +76,15 @@ def suggestion(rungs: Ladder, question: Question) -> Suggestion:
     parts |= {"loosest": Setting("epsilon", best.epsilon), "best": best.kept, "drop": Setting("drop")}
     parts["values"] = Setting("secret", {next(iter(question.secret or ("",))): ("VALUE",)})
     return Suggestion(rungs.max_loss, None, None, sentence(words, **parts), command)
+
+
+def _other_bounds(question: Question, epsilon: float) -> str:
+    table, named = question.source, bool(question.secret_values)
+    return (
+        other_bounds(table, tuple(question.secret or ()), epsilon=epsilon, named=named)
+        if isinstance(table, Table)
+        else ""
+    )
 
 
 def protect_command(question: Question, epsilon: float) -> Command:

@@ -132,11 +132,11 @@ def _here(table: Table, level: CoarserLevel) -> Callable[[], pa.ChunkedArray] | 
     """What tells a column at a level in this process, as :func:`_expression` does in the engine; None if it cannot."""
     column = table[level.column]
     numbers = numbers_here(table, level.column) if level.how == "steps" else None
-    texts = table.encoded(level.column) if level.how != "steps" and column.dtype == "String" else None
+    texts = table.encoded([level.column]) if level.how != "steps" and column.dtype == "String" else None
     if numbers is not None:
         return partial(_steps_here, numbers, float(level.setting))
     length = level.length if level.how == "prefix" else 7 if level.setting == "month" else 4
-    return None if texts is None else partial(_beginnings_here, *texts, length)
+    return None if texts is None else partial(_beginnings_here, *texts[0], length)
 
 
 def _steps_here(numbers: NumbersHere, width: float) -> pa.ChunkedArray:
