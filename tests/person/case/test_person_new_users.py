@@ -49,13 +49,13 @@ def wrong(value: Any) -> Any:
         (lambda: Adversary("a", wrong(Resolve(Rules([["phone"]])))), "put [ ] around a single step"),
         (lambda: Label(normalise=wrong("email")), "such as normaliser('email')"),
         (lambda: Label(similarity=wrong("jaro_winkler")), "such as similarity('jaro_winkler')"),
-        (lambda: Labels(wrong({"card": 4})), "label 'card' is no Label"),
+        (lambda: Labels(wrong({"card": 4})), "label 'card' is not a Label"),
         (lambda: plan_decoys(HELD, ANA, wrong(JOINS), budget=3, allowed=["phone"]), "adversaries is a single one"),
         (
             lambda: plan_decoys(HELD, ANA, [JOINS], budget=3, allowed="phone"),
             "'allowed' is text: list in",
         ),
-        (lambda: plan_removals(HELD, ANA, JOINS, offers=wrong({"shop": 5})), "the offer of 'shop' is no Offer"),
+        (lambda: plan_removals(HELD, ANA, JOINS, offers=wrong({"shop": 5})), "the offer of 'shop' is not an Offer"),
     ],
 )
 def test_a_mistake_in_python_is_told_with_the_way_out(call: Callable[[], object], said: str) -> None:
@@ -128,6 +128,22 @@ def test_nobody_is_advised_to_use_another_date_of_birth(case: Path) -> None:
     assert any(what.startswith("use another phone") for what in told)
     assert not any(what.startswith("use another dob") for what in told)
     assert any(what.startswith("stop giving out dob 1") for what in told)
+
+
+def test_what_cannot_be_compared_for_how_it_is_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "all.csv").write_text(
+        "name,dob,email\nAna Ames,sometime in spring,a@x.example\nשרה כהן,1984,b@x.example\n"
+        "Ana Ames,12.03.1984,c@x.example\n"
+    )
+    case = tmp_path / "case.yaml"
+    case.write_text(
+        "person: {name: Ana Ames, dob: 1984-03-12, email: a@x.example}\nsources: [{name: all, path: all.csv}]\n"
+    )
+    notes = person_audit(case).notes
+    assert "1 value of 'dob' is in no form of a day that is read, and counts as wrong" in notes
+    assert any(note.startswith("1 value of 'name' is in other letters (Arabic, Chinese, Hebrew") for note in notes)
+    case.write_text(case.read_text().replace("name: Ana Ames", "name: [Ana Ames, שרה כהן]"))
+    assert not any("other letters" in note for note in person_audit(case).notes)
 
 
 def test_nobody_is_told_to_ask_themselves_or_to_change_what_is_theirs_for_life(tmp_path: Path) -> None:
