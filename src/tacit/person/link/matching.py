@@ -57,11 +57,19 @@ def _owned(attributes: Attributes, label: str, counting: str) -> tuple[IntArray,
         rows = store.ask(
             f"SELECT rid, {store.hashed('value')} AS h FROM {attributes.name} WHERE {label_is} AND {counting}"
         )
-        rids, (hashes, number) = numbers(rows, "rid"), np.unique(numbers(rows, "h"), return_inverse=True)
-        return rids, number.astype(np.int32), len(hashes)
-    rids, places, (every,) = coded_numbers(attributes.coded, label, counting, store.hashed("value"))
-    hashes, number = np.unique(every, return_inverse=True)
-    return rids, number.astype(np.int32)[places], len(hashes)
+        return numbers(rows, "rid"), *_numbered(numbers(rows, "h"))
+    rids, places, (hashes,) = coded_numbers(attributes.coded, label, counting, store.hashed("value"))
+    number, values = _numbered(hashes)
+    return rids, number[places], values
+
+
+def _numbered(hashes: Hashes) -> tuple[Numbers, int]:
+    """A number for every hash, equal for equal hashes, and how many numbers there are."""
+    order = np.argsort(hashes)
+    first = np.diff(hashes[order], prepend=hashes[order[:1]] + np.uint64(1)) != 0
+    number = np.empty(len(hashes), np.int32)
+    number[order] = np.cumsum(first, dtype=np.int32) - 1
+    return number, int(first.sum())
 
 
 def coded_numbers(
@@ -98,14 +106,24 @@ def _links(
     """Pairs of clusters that match and are enough to join all that do.
 
     ``grown`` are the clusters that grew in the last round, of which at least one is in every new match; None if all
-    may match.
+    may match. What can match nothing any more is taken out of ``owned``.
     """
     first, second = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
     name = cluster.astype(np.int32)
-    sides = {
-        label: _across(name[owned[label][0]], owned[label][1], owned[label][2], grown)
-        for label in {label for labels in alternatives for label in labels}
-    }
+    few = grown is not None and 2 * np.count_nonzero(grown[name]) < len(name)
+    sides = {}
+    for label in {label for labels in alternatives for label in labels}:
+        rids, value, values = owned[label]
+        owner = name[rids]
+        if few:
+            owner, value = _with_grown(owner, value, values, grown)
+        there = _shared(owner, value, values)
+        owner, value = owner[there], value[there]
+        if not few:
+            # Merging leaves a value fewer owners, so what one owner holds alone need not be looked at again.
+            owned[label] = rids[there], value, values
+            owner, value = _with_grown(owner, value, values, grown)
+        sides[label] = owner, value
     for labels in alternatives:
         some = [sides[label] for label in labels]
         if len(some) == 1:
@@ -118,26 +136,31 @@ def _links(
             second.append(other[apart])
             continue
         some = _everywhere(some, [owned[label][2] for label in labels], grown, len(cluster))
-        owner, value = _keys(some, len(cluster), most)
-        order = np.argsort(value)
-        owner, value = owner[order], value[order]
+        owner, key = _keys(some, len(cluster), most)
+        order = np.argsort(key)
+        owner, key = owner[order], key[order]
         # Owners of the same key are now neighbours, and each is linked to the next.
-        same = (value[1:] == value[:-1]) & (owner[1:] != owner[:-1])
+        same = (key[1:] == key[:-1]) & (owner[1:] != owner[:-1])
         first.append(owner[:-1][same])
         second.append(owner[1:][same])
     return np.concatenate(first).astype(np.int64), np.concatenate(second).astype(np.int64)
 
 
-def _across(owner: Numbers, value: Numbers, values: int, grown: NDArray[np.bool_] | None) -> Owned:
-    """The rows whose value several owners hold, one of which has grown: no other can match."""
+def _shared(owner: Numbers, value: Numbers, values: int) -> IntArray:
+    """The places of the rows whose value several owners hold."""
     one, several = np.zeros(values, np.int32), np.zeros(values, bool)
     one[value] = owner
     several[value[one[value] != owner]] = True
-    if grown is not None:
-        new = np.zeros(values, bool)
-        new[value[grown[owner]]] = True
-        several &= new
-    there = np.flatnonzero(several[value])
+    return np.flatnonzero(several[value])
+
+
+def _with_grown(owner: Numbers, value: Numbers, values: int, grown: NDArray[np.bool_] | None) -> Owned:
+    """The rows whose value an owner holds that has grown: no other can be in a new match."""
+    if grown is None:
+        return owner, value
+    new = np.zeros(values, bool)
+    new[value[grown[owner]]] = True
+    there = np.flatnonzero(new[value])
     return owner[there], value[there]
 
 
@@ -153,11 +176,11 @@ def _everywhere(
             here = np.zeros(records, bool)
             here[owner] = True
             there &= here
-        kept = [np.flatnonzero(there[owner]) for owner, _ in now]
-        now = [
-            _across(owner[some], value[some], size, grown)
-            for (owner, value), size, some in zip(now, values, kept, strict=True)
-        ]
+        for at, ((owner, value), size) in enumerate(zip(now, values, strict=True)):
+            here = np.flatnonzero(there[owner])
+            owner, value = owner[here], value[here]
+            here = _shared(owner, value, size)
+            now[at] = _with_grown(owner[here], value[here], size, grown)
         if sum(len(owner) for owner, _ in now) >= (1 - WORTH) * before:
             return now
 
