@@ -1,7 +1,8 @@
 """Populations whose log-lift is known and on which nothing was tuned: two of every kind that estimators stumble over.
 
 ``FIRST`` shows where the rule of the intervals fails, and may guide a change of it; ``SECOND`` is run when the rule
-stands. Both were committed before either was run. They share no generator with ``known_lift.py``: other dependences,
+stands. Both were committed before either was run, and so was ``THIRD``, after `rare_fraud` of the second set had guided
+a change. They share no generator with ``known_lift.py``: other dependences,
 other densities, other numbers of secrets, other shapes of what never occurs.
 """
 
@@ -276,6 +277,23 @@ def _rare_fraud(n: int, rng: Rng) -> tuple[pd.DataFrame, Matrix]:
     return pd.DataFrame(frame), np.column_stack([np.zeros(n), z])
 
 
+def rare_defect(n: int, rng: Rng) -> Known:
+    """Three secrets, one of them of one in seven hundred; two numbers, a count of spots, and a maker who never errs."""
+    prior, places, spots = np.array([0.72, 0.2786, 0.0014]), np.array([0.0, 0.8, 2.0]), np.array([2.0, 3.0, 7.0])
+    makers = np.array([[0.25, 0.25, 0.25, 0.25], [0.4, 0.3, 0.2, 0.1], [0.5, 0.3, 0.2, 0.0]])
+
+    def columns(s: np.ndarray) -> list[Column]:
+        width, seen = rng.normal(places[s]), rng.poisson(spots[s])
+        return [
+            ("width", width, norm.logpdf(width[:, None], places)),
+            ("spots", seen.astype(float), poisson.logpmf(seen[:, None], spots)),
+            _category(s, makers, rng, "maker"),
+            ("idle", rng.normal(size=n), np.zeros((n, 3))),
+        ]
+
+    return _by_secret(n, rng, prior, columns)
+
+
 # Pairs that never occur.
 
 
@@ -379,3 +397,4 @@ SECOND: dict[str, Sampler] = {
     "never_before": never_before,
     "never_outside": never_outside,
 }
+THIRD: dict[str, Sampler] = {"rare_defect": rare_defect}

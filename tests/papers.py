@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tacit.release import read_certificate, text_of
-from tacit.release.claims import worded
+from tacit.release import read_certificate, text_of, worded
 
 
 def write_paper(path: Path, paper: Any) -> None:

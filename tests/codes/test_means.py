@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 from papers import write_paper
 from sizes import few, many
 from tables_of_people import write_csv
-from tacit import SourceError, attack, protect, verify
+from tacit import DataError, SourceError, attack, protect, verify
 from tacit.codes import NumberScale
 from tacit.codes.asking import CodeClaim, CodeRequest
 from tacit.codes.code import CellCode
@@ -113,6 +113,8 @@ def test_a_number_is_the_mean_of_the_numbers_of_its_level_and_of_no_few():
         "59 and under": 30.0,
         "60 and over or missing": 71,
     }
+    tenths = in_two_halves().in_numbers({"x": np.array([80, 80]), "age": np.array([33, 34, 47, 60])}, 10).numbers["age"]
+    assert all(number is None or number == float(f"{number:.4g}") for number in tenths.values())
     few = in_two_halves().in_numbers(sizes | {"age": np.array([30, 30, 3, 60])}, 10).numbers["age"]
     assert few["60 and over or missing"] == 60.0
     assert few["missing"] is None
@@ -127,6 +129,16 @@ def test_numbers_that_stand_for_missing_levels_are_read_back():
     again = decoded(CellCode, json.loads(json.dumps(encoded(code))))
     assert again.numbers == code.numbers
     assert again.written == code.written
+
+
+def test_a_value_that_has_no_place_among_the_levels_is_refused_and_not_told():
+    sizes = pa.table({"s": ["yes", "no"] * 40, "size": ["small", "small", "large", "large"] * 20})
+    request = CodeRequest(("size",), (CodeClaim(("s",), 1.0, 1.0),), 5, levels={"size": ("small", "large")})
+    code = fit_code(open_table(sizes), request).code
+    batch = sizes.set_column(1, "size", pa.array(["small", "huge", "large", "large"] * 20))
+    with pytest.raises(DataError, match="holds 1 values that do not fit the levels") as told:
+        fitted_again(open_table(batch), code, request)
+    assert "huge" not in str(told.value)
 
 
 @pytest.mark.parametrize("before", [0.0, 0.2], ids=["the first missing values", "more of them"])
@@ -182,7 +194,7 @@ def test_a_published_code_says_nothing_that_no_cell_does(tmp_path: Path):
         write_paper(path, json.loads(text) | {"code": code | part})
         paper["output"]["levels_sha256"] = file_sha256(path)
         write_paper(tmp_path / "r" / "certificate.json", paper)
-        with pytest.raises(SourceError, match="tells more than its cells do"):
+        with pytest.raises(SourceError, match="says more than its cells do"):
             verify(tmp_path / "r", against=tmp_path / "t.parquet")
 
 

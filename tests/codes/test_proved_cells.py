@@ -10,6 +10,7 @@ from sizes import many
 from tacit.codes.asking import CodeClaim, CodeRequest
 from tacit.codes.code import CellCode
 from tacit.codes.proving import prove_code
+from tacit.errors import ArgumentError
 from tacit.lift import threshold_risk
 from tacit.tables import open_table
 
@@ -51,7 +52,6 @@ def truly(code: CellCode, *, floor: float | None) -> float:
     return float(np.abs(np.log(rows / rows.sum(axis=1, keepdims=True) / halves.sum(axis=0))).max())
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("floor", [None, 0.3])
 def test_cells_that_are_proved_are_seldom_false_of_the_population_and_those_that_are_not_often(
     floor: float | None,
@@ -68,3 +68,11 @@ def test_cells_that_are_proved_are_seldom_false_of_the_population_and_those_that
     assert told > runs / 4
     assert false / runs <= 1 - CONFIDENCE + 4 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / runs)
     assert unproved > runs / 10
+
+
+def test_weights_prove_nothing() -> None:
+    table = sampled(np.random.default_rng(0), halves=True)
+    table = table.append_column("w", pa.array(np.ones(RECORDS)))
+    asked = CodeRequest(("a", "b"), (CodeClaim(("secret",), EPSILON, EPSILON),), least=5, weight="w")
+    with pytest.raises(ArgumentError, match="weighted ones prove nothing"):
+        prove_code(open_table(table), asked, confidence=CONFIDENCE)

@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings, strategies as st
 
 from sizes import many
+from tacit.codes.asking import CodeClaim, CodeRequest
+from tacit.codes.coding import coded
+from tacit.codes.fitting import fit_code
 from tacit.codes.search.growing import grow
 from tacit.codes.search.pruning import pruned
 from tacit.codes.search.records import GroupedRecords, SecretBound
 from tacit.codes.tree import ColumnAtoms
 from tacit.errors import ArgumentError
+from tacit.tables import open_table
 
 COLUMNS = [ColumnAtoms(10), ColumnAtoms(5, ordered=False)]
 
@@ -83,6 +88,31 @@ def test_a_tree_is_cut_back_where_other_records_break_a_threshold():
     leaf = kept.leaf_of(records.codes)
     for cell in kept.leaves:
         assert worst(ranks, other.weight, leaf == cell, np.ones(len(leaf), bool), 0.2) <= 0.5
+
+
+def test_one_level_for_the_whole_file_keeps_to_every_threshold_and_to_the_least():
+    rng = np.random.default_rng(5)
+    a = rng.integers(0, 4, 1_500)
+    values = {"a": a, "b": rng.integers(0, 8, 1_500), "s": np.round(a / 4 + rng.normal(size=1_500), 1)}
+    claims = (CodeClaim(("s",), 0.4, 0.4, floor=0.2),)
+    asked = CodeRequest(("a", "b"), claims, least=25, recode="global", levels={"a": "values", "b": "values"})
+    table = open_table(pa.table(values))
+    written = coded(table, fit_code(table, asked).code)
+    (rows,) = (batch.to_pylist() for batch in written.batches(["a", "b", "s"], 2_000))
+    cells = [(row["a"], row["b"]) for row in rows]
+    ranks, everyone = np.unique(values["s"], return_inverse=True)[1], np.ones(1_500, bool)
+    assert 1 < len(set(cells)) < 32
+    for cell in set(cells):
+        inside = np.array([each == cell for each in cells])
+        assert inside.sum() >= 25
+        assert worst(ranks, everyone.astype(float), inside, everyone, 0.2) <= 0.4
+
+
+@pytest.mark.parametrize(("least", "cells"), [(24, 2), (25, 1)])
+def test_no_level_of_the_whole_file_has_a_cell_of_too_few(least, cells):
+    table = open_table(pa.table({"a": ["x"] * 60 + ["y"] * 24, "s": ["yes", "no"] * 42}))
+    asked = CodeRequest(("a",), (CodeClaim(("s",), 5.0, 5.0),), least, recode="global", levels={"a": "values"})
+    assert len(fit_code(table, asked).code.tree.leaves) == cells
 
 
 def test_one_side_alone_may_be_bounded_and_a_delta_may_not():

@@ -469,7 +469,21 @@ class TestDoubt:
             doubt = Doubt.of(prior, np.full(2, 0.01), np.ones(3), apart, (np.arange(2_000) < met).astype(int))
             words = {"confidence": 0.95, "simultaneous": False}
             low, _ = doubt.interval(np.full((1, 2), 3.5), np.full((1, 2), 0.01), np.zeros((1, 2), dtype=bool), **words)
-            assert np.isneginf(low).tolist() == [[False, met < 10]]
+            # Nobody in training looked as risky, so the rare secret may be certain, and the other one impossible.
+            assert np.isneginf(low).tolist() == [[met < 10, met < 10]]
+
+    def test_a_secret_met_fewer_than_ten_times_leaves_the_others_in_doubt_too(self):
+        # Met once or nine times, it may be in one of 500 records, and here in one of 100 or in none.
+        in_one_of_100, in_none = np.log(0.99 / 0.998), -np.log(0.9995)
+        for met in (1, 9, 10):
+            prior = np.array([5_000 - met, met]) / 5_000
+            apart = np.random.default_rng(0).normal(size=(5_000, 2))
+            least = np.array([0.0005, 2.0])
+            doubt = Doubt.of(prior, least, np.ones(3), apart, (np.arange(5_000) < met).astype(int))
+            words = {"confidence": 0.95, "simultaneous": False}
+            low, high = doubt.interval(np.zeros((1, 2)), np.full((1, 2), 1e-4), np.zeros((1, 2), dtype=bool), **words)
+            assert (low[0, 0] < in_one_of_100) == (met < 10)
+            assert high[0, 0] > in_none
 
     def test_few_records_at_the_end_of_the_scale_are_counted(self):
         scores = np.arange(100.0)[:, None]
@@ -659,6 +673,11 @@ class TestBoosting:
             assert len(one.values) == len(other.values) > 0
             assert one.log_posterior(ordinal) == pytest.approx(other.log_posterior(ordinal))
 
+    def test_of_very_many_records_a_tenth_is_drawn(self):
+        sums = np.ones((2, 20 * deep.MOST_RECORDS))
+        at, _ = deep.drawn(sums, np.random.default_rng(0))
+        assert len(at) == pytest.approx(2 * deep.MOST_RECORDS, rel=0.05)
+
     def test_the_records_drawn_stand_for_all(self):
         rng = np.random.default_rng(2)
         sums = np.stack([rng.normal(size=40_000) * rng.random(40_000), rng.random(40_000)])
@@ -704,6 +723,12 @@ class TestBoosting:
         monkeypatch.setattr(auto, "HARDLY_BY_NETS", worth)
         fitted = AutoLogLift(folds=2, doubt=False, random_state=0).fit(*logistic(500, 2.0))
         assert list(fitted.ensemble_.models) == kept
+
+    @pytest.mark.parametrize(("most", "nets"), [(200, 2), (100, 1)])
+    def test_with_more_records_than_a_net_learns_from_every_part_has_one_net(self, most, nets, monkeypatch):
+        monkeypatch.setattr("tacit.learn.crossfitting.candidates.MOST_FOR_NETS", most)
+        fitted = AutoLogLift(learners=("net",), folds=2, doubt=False, random_state=0).fit(*logistic(300, 2.0))
+        assert [len(model.networks) for model in fitted.ensemble_.models["net"]] == [nets, nets]
 
 
 class TestFiles:

@@ -77,6 +77,22 @@ def test_every_promise_is_reached_by_a_joint_with_two_lifts(size, n_high, high):
         assert promise.function(joint) == pytest.approx(promise.bound, rel=1e-9), promise
 
 
+@given(st.one_of(joints(), worst_joints()))
+def test_no_guess_is_right_more_often_than_the_bound_of_both_sides(joint):
+    low, high = sides_of(joint)
+    bound = guessing_bound(joint.prior, high, epsilon_low=low)
+    assert guessing_probability(joint) <= bound + 1e-12
+    assert bound <= guessing_bound(joint.prior, high, epsilon_low=np.inf) + 1e-12
+
+
+def test_each_side_of_a_guess_takes_its_own_epsilon():
+    nine_in_ten = Joint([[0.45, 0.05], [0.05, 0.45]])
+    low, high = sides_of(nine_in_ten)
+    assert low > 2 * high
+    assert guessing_bound([0.5, 0.5], high, epsilon_low=low) == pytest.approx(0.9) == guessing_probability(nine_in_ten)
+    assert guessing_bound([0.5, 0.5], 5.0, epsilon_low=0.1) == pytest.approx(1 - 0.5 * np.exp(-0.1))
+
+
 def test_the_symmetric_bound_on_mutual_information_is_epsilon_tanh_half_epsilon():
     for epsilon in (1e-8, 0.3, 1.0, 5.0):
         assert f_bound("kl", epsilon) == pytest.approx(epsilon * np.tanh(epsilon / 2), rel=1e-6)

@@ -204,7 +204,6 @@ def test_where_only_one_side_is_bounded_the_rarest_value_bounds_it(people: Path,
     assert "the side that was bounded" in found["sentence"]
 
 
-@pytest.mark.long
 def test_frames_weights_and_large_joints_are_not_counted(
     people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,7 +223,6 @@ def test_frames_weights_and_large_joints_are_not_counted(
     assert "cells" in found["sentence"]
 
 
-@pytest.mark.long
 def test_for_other_people_the_worst_release_counts(people: Path, tmp_path: Path) -> None:
     first = released(people, tmp_path / "one", ["age", "ward"], epsilon=0.2)
     more = write_csv(tmp_path / "more.csv", clinic(500, random_state=1))
@@ -239,11 +237,27 @@ def test_for_other_people_the_worst_release_counts(people: Path, tmp_path: Path)
     values = together(clinic(600), ["illness"], [tmp_path / "one", tmp_path / "three"])
     assert third["exact"]
     assert third["secrets"][0]["epsilon"] == pytest.approx(max(np.abs(values).max(), both["secrets"][0]["epsilon"]))
+    # Within exactly that budget, and not below.
+    budget = third["secrets"][0]["epsilon"]
+    with pytest.raises(NotCertifiedError, match="budget"):
+        released(people, tmp_path / "none", ["district"], budget=0.999 * budget)
+    assert released(people, tmp_path / "same", ["district"], budget=1.001 * budget)["exact"]
     with pytest.raises(ArgumentError, match="very table"):
         released(people, tmp_path / "four", ["ward"], people="other")
     # A table that may hold people of both makes all of them one group.
     last = write_csv(tmp_path / "last.csv", clinic(400, random_state=2))
     assert released(last, tmp_path / "five", ["age"])["secrets"][0]["epsilon"] == math.inf
+    # What was not counted for one group is not counted for all.
+    others = write_csv(tmp_path / "others.csv", clinic(400, random_state=3))
+    assert not released(others, tmp_path / "six", ["age"], people="other")["exact"]
+
+
+def test_for_other_people_a_side_that_nobody_bounded_stays_out(people: Path, tmp_path: Path) -> None:
+    more = write_csv(tmp_path / "more.csv", clinic(500, random_state=1))
+    upwards = {"epsilon": None, "epsilon_high": 0.3}
+    released(people, tmp_path / "one", ["age", "ward"], **upwards)
+    [leak] = released(more, tmp_path / "two", ["age", "ward"], people="other", **upwards)["secrets"]
+    assert leak["epsilon"] == leak["epsilon_high"] < leak["epsilon_low"]
 
 
 def test_betas_of_proofs_from_samples_add(tmp_path: Path) -> None:

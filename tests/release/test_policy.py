@@ -12,8 +12,8 @@ import pytest
 from places import ROOT
 from sample_results import certificate
 from tacit import ArgumentError, Policy
-from tacit.release import CountedCertificate
-from tacit.release.certificate import FurtherClaim
+from tacit.release import CountedCertificate, Reading
+from tacit.release.certificate import FurtherClaim, SampleProof
 from tacit.release.policy.certificates import checks_of_certificate
 from tacit.requests import read_policy
 from tacit.tables import Cut
@@ -239,6 +239,15 @@ def test_a_bound_on_the_groups_of_a_number_is_none_on_the_number() -> None:
     assert passed(strict(secret=("race", "income"), cuts=groups.cuts), "epsilon")
 
 
+def test_a_bound_on_thresholds_is_one_on_thresholds_that_cover_more() -> None:
+    in_cells = replace(strict().mechanism, name="cells", replacement="cells")
+    paper = strict(secret=("income",), thresholds=0.1, left_out=("id", "income"), mechanism=in_cells)
+    assert passed(paper, "epsilon", secret="income", thresholds=0.1)
+    assert passed(paper, "epsilon", secret="income", thresholds=0.2)
+    assert not passed(paper, "epsilon", secret="income", thresholds=0.05)
+    assert not passed(paper, "epsilon", secret="income")
+
+
 def test_a_bound_on_finer_groups_is_one_on_wider_groups_that_the_policy_names() -> None:
     edges = (10_000, 30_000)
     groups = strict(secret=("income",), cuts=(Cut("income", edges),), left_out=("id", "income"))
@@ -283,6 +292,10 @@ def test_what_was_not_proved_or_made_otherwise_fails() -> None:
     paper = strict()
     assert passed(paper, "confidence") is None
     assert not passed(paper, "confidence", confidence=0.9)
+    proof = Reading("sample", "", 0.95, SampleProof(100, 100, 5, 3, 3))
+    proved = replace(paper, readings=(paper.readings[0], proof))
+    assert passed(proved, "confidence", confidence=0.95)
+    assert not passed(proved, "confidence", confidence=0.96)
     assert passed(paper, "mechanism", mechanisms=["watchdog", "cells", "subsets", "optimal", "cells+mix"])
     others = [name for name in ("cells", "optimal") if name != paper.mechanism.name]
     assert not passed(paper, "mechanism", mechanisms=others)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from papers import write_paper
 from sizes import few
 from tables_of_people import clinic, write_csv
 from tacit import ArgumentError, SourceError, attack, protect, verify
-from tacit.release import Damaged, certificate_from, decoded, encoded, read_certificate, text_of
+from tacit.release import Damaged, certificate_from, decoded, encoded, read_certificate, salted, text_of
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +77,41 @@ def test_a_certificate_in_other_bytes_may_say_things_between_its_words_and_does_
         assert doubted()
 
 
+def test_words_and_papers_that_do_not_follow_from_the_numbers_are_found_out(
+    sources: Path, releases: Path, tmp_path: Path
+) -> None:
+    out, people = Path(shutil.copytree(releases / "table", tmp_path / "release")), sources / "people.csv"
+    certificate = read_certificate(out)
+
+    def failed(**changes: Any) -> list[str]:
+        write_paper(out / "certificate.json", replace(certificate, **changes))
+        return [check.name for check in verify(out, against=people).checks if check.passed is False]
+
+    assert failed() == []
+    assert failed(assumptions=certificate.assumptions[1:]) == ["assumptions"]
+    assert "randomness" in failed(randomness="Drawn from the stars.")
+    # Another version has other words, but the same numbers and files.
+    older = {"tacit_version": "0.0.1"}
+    assert failed(**older, assumptions=certificate.assumptions[1:]) == []
+    other = replace(certificate.output, levels_sha256="0" * 64)
+    assert failed(**older, output=other) == ["levels are those certified"]
+
+
+def test_a_link_in_a_release_is_none_of_its_files(sources: Path, releases: Path, tmp_path: Path) -> None:
+    out = Path(shutil.copytree(releases / "table", tmp_path / "release"))
+    (out / "report.html").rename(tmp_path / "report.html")
+    (out / "report.html").symlink_to(tmp_path / "report.html")
+    doubted = [check.name for check in verify(out, against=sources / "people.csv").checks if check.passed is None]
+    assert doubted == ["nothing else is in the release"]
+
+
+def test_the_published_fingerprint_says_nothing_without_its_salt() -> None:
+    plain, salts = "ab" * 32, (bytes(32), bytes([1]) * 32)
+    first, other = (salted(plain, salt) for salt in salts)
+    assert len({plain, first, other, hashlib.sha256(bytes.fromhex(plain)).hexdigest()}) == 4
+    assert salted(None, salts[0]) is None
+
+
 # ---- what is replaced ---------------------------------------------------------------------------------------------
 
 
@@ -107,7 +143,15 @@ def test_nothing_but_a_whole_release_and_nothing_else_is_overwritten(
         written[Path("certificate.json")] = json.dumps(damaged).encode()
         paper.write_bytes(written[Path("certificate.json")])
         refused("not just a Tacit release")
+    written[Path("certificate.json")] = text_of(whole, indent=2).encode()
     write_paper(paper, whole)
+    for name in few([path.name for path in out.iterdir() if path.is_file() and path != paper], 9):
+        honest = written[Path(name)]
+        written[Path(name)] = honest + b" "
+        (out / name).write_bytes(honest + b" ")
+        refused("is not the" if kind != "images" or name == "report.html" else "are not those")
+        (out / name).write_bytes(honest)
+        written[Path(name)] = honest
     made(sources, kind, out, overwrite=True)
     assert read_certificate(out).epsilon == whole["epsilon"]
 
@@ -170,7 +214,7 @@ def test_a_release_of_another_lens_is_known_by_its_certificate(sources: Path, re
     assert attack(releases / kind, against=sources / MAKERS[kind][0]).release == str(releases / kind)
     checks = verify(releases / kind, against=sources / MAKERS[kind][0]).checks
     # All that is said is true; whether an estimate may be published is another question.
-    fit = {"nothing is released as it was", "no family reads the secret"}
+    fit = {"nothing is released unchanged", "no family reads the secret"}
     assert {check.name for check in checks if check.passed is False} <= fit
 
 
@@ -187,7 +231,7 @@ class Inner:
 @dataclass(frozen=True)
 class Outer:
     inner: Inner
-    kind: Literal["a", "b"]
+    kind: Literal["a", "b", 1]
     limits: tuple[float, float]
     flags: dict[str, bool]
 
@@ -213,7 +257,8 @@ def test_a_value_comes_back_as_it_was_written() -> None:
         (lambda data: data["inner"].update(pairs=[["y"]]), r"inner.pairs\[0\] has 1 entries where there are 2"),
         (lambda data: data["inner"].update(pairs={}), "inner.pairs should be a list"),
         (lambda data: data.update(inner=[]), "inner should be an object"),
-        (lambda data: data.update(kind="c"), "kind is none of a, b"),
+        (lambda data: data.update(kind="c"), "kind is none of a, b, 1"),
+        (lambda data: data.update(kind=True), "kind is none of a, b, 1"),
         (lambda data: data["flags"].update(z=1), "flags.z should be true or false"),
     ],
 )
@@ -242,6 +287,19 @@ def test_a_certificate_whose_numbers_cannot_be_is_refused() -> None:
             certificate_from({**whole, **change})
     with pytest.raises(ValueError, match="not a file of the release"):
         replace(samples.certificate().output, file="../data.csv")
+
+
+def test_a_name_that_occurs_twice_or_a_number_that_is_no_json_is_damage(tmp_path: Path) -> None:
+    paper = tmp_path / "certificate.json"
+    text = text_of(samples.certificate())
+    for other, why in (
+        (text.replace('"kind"', '"epsilon": 0.1, "kind"'), "epsilon occurs twice"),
+        (text.replace('"epsilon": 0.5', '"epsilon": NaN', 1), "it is not JSON"),
+    ):
+        assert other != text
+        paper.write_text(other)
+        with pytest.raises(SourceError, match=why):
+            read_certificate(tmp_path)
 
 
 def test_a_certificate_that_is_no_json_is_refused_in_one_line(tmp_path: Path) -> None:

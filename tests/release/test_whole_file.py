@@ -55,6 +55,13 @@ def test_values_that_nobody_here_has_but_may_be_drawn_belong_to_nobody() -> None
     assert sorted(people_of(half, own, records=np.array([20]), position=np.array([0])).tolist()) == [0, 20]
 
 
+def test_a_suppressed_row_belongs_to_those_who_may_have_one_and_to_no_others() -> None:
+    own = Symbols(("x", "y"), (("a", "b"), ("p", "q")), np.array([[0, 0], [1, 1], [0, 1]]))
+    draws = csr_array([[0.5, 0.5, 0, 0], [0, 0.5, 0, 0.5], [0, 0, 1.0, 0]])
+    people = people_of(Mixing(draws), own, records=np.array([20, 30, 40]), position=np.arange(3))
+    assert people.tolist() == [20, 30, 40, 30]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A clinic in which two people have a ward of their own."""

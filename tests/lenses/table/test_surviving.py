@@ -18,7 +18,7 @@ from sizes import few, many
 from tables_of_people import clinic, write_csv
 from tacit import AuditResult, audit
 from tacit.cli.wording import COMMAND_LINE
-from tacit.errors import ArgumentError
+from tacit.errors import ArgumentError, Sentence
 from tacit.lenses.table.ladder import suggesting
 from tacit.lenses.table.ladder.advice import chosen
 from tacit.lenses.table.learned import quick
@@ -82,6 +82,20 @@ def test_where_chance_shows_most_of_it_the_answer_is_learned_and_says_so(learned
     # Nothing was asked to be learned: risks stay counted, and so do exit codes.
     assert learned.learned is None
     assert learned.largest_risk == np.inf
+
+
+def test_where_few_of_the_records_were_learned_from_it_says_how_to_learn_from_all(
+    learned: AuditResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert learned.answer is not None
+    assert "All records" not in learned.answer.basis
+    monkeypatch.setattr(quick, "AFFORDABLE", 2 * 190)
+    answer = audit(pa.table(wide(400, 3)), secret="ill", shuffles=19).answer
+    assert answer is not None
+    assert "from 190 of 400 records" in answer.basis
+    assert "All records take longer and may show more: estimator='auto'." in answer.basis
+    # The command line gets it in its own words.
+    assert isinstance(answer.basis, Sentence)
 
 
 def test_infinite_numbers_are_learned_as_numbers_beyond_all_others() -> None:
@@ -220,7 +234,7 @@ def test_the_same_audit_with_a_change_keeps_all_that_was_said(tmp_path: Path) ->
     path = write_csv(tmp_path / "p.csv", columns)
     result = audit(path, secret={"illness": ["asthma"]}, drop="district", levels={"years": 5}, shuffles=19)
     told = " ".join(to_text(result, wording=COMMAND_LINE, width=400).split())
-    again = told.split("See what stays: ")[1]
+    again = told.split("See what remains: ")[1]
     assert again.startswith(f"tacit audit {path} --secret illness=asthma --drop district")
     assert "years" in again.split("What a safe")[0]
 

@@ -17,6 +17,7 @@ from tacit.lift import (
     critical_epsilons,
     delta_of,
     delta_total,
+    egamma_excess,
     entropy,
     log_lift,
     mutual_information,
@@ -313,6 +314,15 @@ def test_delta_and_the_risk_of_a_set_agree_with_merging_it(joint, epsilon, data)
     else:
         assert set_risk(joint, merged) == 0
         assert delta_of(joint, epsilon, merged) == 0
+
+
+@given(joints(zero_cells=True), epsilons())
+def test_the_excess_counts_pairs_that_are_too_likely_and_too_unlikely(joint, epsilon):
+    slow = np.zeros(joint.shape[1])
+    for (s, x), p in np.ndenumerate(joint.matrix):
+        apart = joint.prior[s] * joint.marginal[x]
+        slow[x] += max(p - np.exp(epsilon) * apart, 0) + max(apart - np.exp(epsilon) * p, 0)
+    assert egamma_excess(joint, epsilon) == pytest.approx(slow, abs=1e-9)
 
 
 @given(joints(zero_cells=True))

@@ -7,7 +7,7 @@ from scipy import stats
 
 from sizes import many
 from tacit.errors import ArgumentError
-from tacit.lift import ThresholdClaim, certified_cells, threshold_places, threshold_risk
+from tacit.lift import ThresholdClaim, at_both_ends, certified_cells, threshold_places, threshold_risk
 
 PAIR = np.array([-1, 0, 0])
 
@@ -28,6 +28,12 @@ def slow_risk(values, cells, weight, floor):
         low.append(-least)
         high.append(most)
     return low, high
+
+
+def test_a_missing_number_stands_once_above_all_others_and_once_below():
+    ranks = np.array([0, 1, 2, 1, 3])
+    assert [each.tolist() for each in at_both_ends(ranks, None)] == [[0, 1, 2, 1, 3]]
+    assert [each.tolist() for each in at_both_ends(ranks, 1)] == [[0, 3, 1, 3, 2], [1, 0, 2, 0, 3]]
 
 
 @given(

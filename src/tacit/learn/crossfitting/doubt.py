@@ -105,6 +105,9 @@ class Doubt:
         At the ends of the scale, where few records of a secret were seen at or below a log-lift (or few others above),
         the interval is no narrower than counting these leaves open: down to minus infinity where there was none. It
         also reaches minus infinity where a secret is ``absent``; there the others reach as high as they are if it is.
+
+        What is not known of a secret that was met a few times is not known of the others either: where it may be
+        likelier, they may be less likely, and the other way round.
         """
         apart = 1 - (1 - confidence) / len(self.prior) if simultaneous else confidence
         factor = self.factors[-1] if simultaneous else self.factors[:-1]
@@ -121,8 +124,18 @@ class Doubt:
             highest = np.where(left < 1, np.log1p(-np.minimum(left, 1 - 1e-12)) - least, -np.inf)
         low, high = np.minimum(middle - reach, lowest), np.maximum(middle + reach + rest, highest)
         # Of a secret that was met a few times, nobody knows where it does not occur.
-        low[absent | (self.prior * self.records < FEW - 0.5)] = -np.inf
-        return low, np.minimum(high, np.maximum(-least, middle))
+        few = counts < FEW
+        low[absent | few] = -np.inf
+        high = np.minimum(high, np.maximum(-least, middle))
+        if few.any():
+            claimed = (self.prior * np.exp(middle))[:, few].sum(axis=1, keepdims=True)
+            possible = np.exp(most + high)[:, few].sum(axis=1, keepdims=True)
+            with np.errstate(divide="ignore"):
+                others = middle + np.log(self.prior) - np.log1p(-np.minimum(claimed, 1 - 1e-12))
+                fewest = others + np.log1p(-np.minimum(possible, 1.0)) - most
+            low = np.where(few, low, np.minimum(low, fewest))
+            high = np.where(few, high, np.maximum(high, others - least))
+        return low, high
 
 
 def _widened(spread: Floats, least: Floats) -> Floats:

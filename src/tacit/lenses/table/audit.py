@@ -11,7 +11,7 @@ import numpy as np
 
 from tacit import __version__
 from tacit.document import Progress, silent
-from tacit.errors import ArgumentError, Setting, sentence
+from tacit.errors import ArgumentError, Setting, sentence, together
 from tacit.lenses.facts import SecretValue, SourceFacts
 from tacit.lenses.histograms import EPSILONS
 from tacit.lenses.table import findings
@@ -92,7 +92,7 @@ def audit_table(question: Question, look: Look, learning: Learning, *, progress:
         if choice is not None
         else first_answer(tally, result.measures, random_state=look.random_state, progress=progress)
     )
-    answer = replace(answer, basis=f"{sampled} {basis(answer, tally)}".lstrip())
+    answer = replace(answer, basis=together([sampled, basis(answer, tally)]))
     uncertainty = entropy(tally.joint.prior)
     raised = no_less_than_a_column(answer, result.column_leaks, uncertainty, table_question.secret)
     answer, words = raised or (answer, headline(answer, tally))

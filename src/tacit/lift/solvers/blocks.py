@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import Final
 
 import numpy as np
@@ -88,13 +89,16 @@ def solve_parts(region: Region, size: int, budget: Budget, *, most: int, threads
 
     def solve(number: int) -> tuple[Mixture, LearnedPrices]:
         part, teaches = blocks[number].region, LearnedPrices()
-        groups = covered_groups(part, one_pool=_ONE_POOL)
-        solved = before[number] < most and part.n <= _LARGEST * size and not part.safe.all()
-        mixture = solve_many(part, groups, budget, learned=learned, teaches=teaches) if solved else None
-        return Mixture.of_groups(groups, part.marginal) if mixture is None else mixture, teaches
+        with turn:
+            groups = covered_groups(part, one_pool=_ONE_POOL)
+            solved = before[number] < most and part.n <= _LARGEST * size and not part.safe.all()
+            mixture = solve_many(part, groups, budget, learned=learned, teaches=teaches, turn=turn) if solved else None
+            return Mixture.of_groups(groups, part.marginal) if mixture is None else mixture, teaches
 
     mixtures: list[Mixture] = []
-    with ThreadPoolExecutor(max_workers=threads or _processors()) as pool:
+    # One thread computes in Python at a time, while all others solve linear programs.
+    turn = Lock()
+    with ThreadPoolExecutor(max_workers=threads or _processors() + 1) as pool:
         while len(mixtures) < len(blocks):
             wave = range(len(mixtures), min(max(1, 2 * len(mixtures)), len(blocks)))
             for mixture, teaches in list(pool.map(solve, wave)):

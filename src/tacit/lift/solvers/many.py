@@ -9,6 +9,7 @@ dearer, each at random: otherwise all would ask for the same few.
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Final
 
 import numpy as np
@@ -53,7 +54,7 @@ _EARLIER: Final = 0.5
 # A value is uncovered if more than this share of it is.
 _UNCOVERED: Final = 1e-9
 # Partners of every risky value to begin with, and how many may be added in a round; searches from one value in a round.
-_PARTNERS: Final = 8
+_PARTNERS: Final = 4
 _MORE_PARTNERS: Final = 3
 _MOST_STARTS: Final = 40
 # With more inequalities than this a search takes longer, and there are fewer; outputs of three values are then looked
@@ -80,11 +81,13 @@ def solve_many(
     *,
     learned: LearnedPrices | None = None,
     teaches: LearnedPrices | None = None,
+    turn: Lock | None = None,
 ) -> Mixture | None:
     """A mechanism no worse than the groups; the more rounds the better. Nothing is proved about it.
 
     ``learned`` holds prices learned from similar values, which save rounds; ``teaches`` takes in the prices of these
-    values. None if the solver fails.
+    values. None if the solver fails. Who calls it in threads holds ``turn``, which is let go while a linear program is
+    solved: that is done outside of Python, and everything else would only slow the other threads down.
     """
     risky = np.flatnonzero(~region.safe)
     least = -np.log(np.clip(reaches(region), 1e-300, 1.0))
@@ -95,7 +98,7 @@ def solve_many(
     search = _OutputSearch(region.tight, np.random.default_rng(0))
     many_rows = search.simplex.n_rows > _MANY_INEQUALITIES and region.n > _FEWEST
     trios = Trios(region.tight, np.random.default_rng(0)) if many_rows else None
-    master = Master(region.marginal, fees)
+    master = Master(region.marginal, fees, turn=turn)
     master.add(*_first_outputs(region, groups))
     master.add(*best_pairs(pairs, pairs.costs / pairs.shares, region.n, limit=np.inf, partners=_PARTNERS))
     prices, before, stalled = least if guess is None else guess, np.inf, 0

@@ -78,7 +78,13 @@ class Simplex:
         self.n, self.n_rows = region.n, len(rows)
         average = rows @ (region.marginal / region.marginal.sum())
         # A row for the sum comes last.
-        self.table = np.vstack([np.column_stack([rows, average]), np.ones(region.n + 1)])
+        self.table = np.vstack(
+            [
+                np.column_stack([rows, average, np.eye(self.n_rows)]),
+                np.append(np.ones(region.n + 1), np.zeros(self.n_rows)),
+            ]
+        )
+        self.columns = np.ascontiguousarray(self.table.T)
         self.tops = np.append(tops, 1.0)
 
     def begin(self, n: int) -> State:
@@ -86,7 +92,7 @@ class Simplex:
         m = self.n_rows + 1
         basis = np.tile(np.append(self.n + 1 + np.arange(self.n_rows), self.n), (n, 1))
         inverse = np.eye(m)
-        inverse[:-1, -1] = -self.table[:-1, -1]
+        inverse[:-1, -1] = -self.table[:-1, self.n]
         return State(basis, np.tile(inverse, (n, 1, 1)))
 
     def cheapest(self, costs: Matrix, state: State) -> tuple[Corners, Mask]:
@@ -95,7 +101,7 @@ class Simplex:
         It starts from the corners of ``state`` and leaves there those that it found, so that the next costs, if they
         are like these, take few steps.
         """
-        costs = np.column_stack([costs, np.full(len(costs), _DEAR)])
+        costs = self._of_all(costs)
         going = np.arange(len(costs))
         for _ in range(_STEPS_A_ROW * (self.n_rows + 1)):
             going = self._step(costs, state, going)
@@ -107,14 +113,12 @@ class Simplex:
         """What relaxing each bound a little would save in every program, where it ended: never negative."""
         state = self.begin(len(costs))
         self.cheapest(costs, state)
-        costs = np.column_stack([costs, np.full(len(costs), _DEAR)])
-        return np.maximum(-self._paid(costs, state)[:, :-1], 0.0)
+        return np.maximum(-_paid(self._of_all(costs), state.basis, state.inverse)[:, :-1], 0.0)
 
-    def _paid(self, costs: Matrix, state: State) -> Matrix:
-        """The price of every row of the table in each program."""
-        own = state.basis <= self.n
-        spent = np.where(own, np.take_along_axis(costs, np.where(own, state.basis, 0), axis=1), 0.0)
-        return np.asarray(np.einsum("bi,bij->bj", spent, state.inverse))
+    def _of_all(self, costs: Matrix) -> Matrix:
+        """The costs of all variables: of values, of the draw of any value, and of slacks, which cost nothing."""
+        n = len(costs)
+        return np.hstack([costs, np.full((n, 1), _DEAR), np.zeros((n, self.n_rows))])
 
     def _step(self, costs: Matrix, state: State, going: Labels) -> Labels:
         """One pivot in all programs that go on; returns those that still do."""
@@ -122,17 +126,11 @@ class Simplex:
         every = len(going) == len(state.basis)
         inverse = state.inverse if every else state.inverse[going]
         now, paid = (state.basis, costs) if every else (state.basis[going], costs[going])
-        own = now <= self.n
-        spent = np.where(own, np.take_along_axis(paid, np.where(own, now, 0), axis=1), 0.0)
-        prices = np.einsum("bi,bij->bj", spent, inverse)
-        reduced = np.concatenate([paid - prices @ self.table, -prices[:, :-1]], axis=1)
+        reduced = _paid(paid, now, inverse) @ self.table
+        np.subtract(paid, reduced, out=reduced)
         enters = np.argmin(reduced, axis=1)
         at = np.arange(len(going))
-        is_value = enters <= self.n
-        column = self.table[:, np.where(is_value, enters, 0)].T * is_value[:, None]
-        slack = np.flatnonzero(~is_value)
-        column[slack, enters[slack] - self.n - 1] = 1.0
-        step = np.einsum("bij,bj->bi", inverse, column)
+        step = np.einsum("bij,bj->bi", inverse, self.columns[enters])
         level = np.maximum(inverse @ self.tops, 0.0)
         ratios = np.divide(level, step, out=np.full_like(level, np.inf), where=step > _PIVOT)
         leaves = np.argmin(ratios, axis=1)
@@ -152,8 +150,7 @@ class Simplex:
     def _corners(self, state: State) -> tuple[Corners, Mask]:
         """The corners of the bases, made exact to the last digit."""
         basis, inverse = state.basis, state.inverse
-        whole = np.column_stack([self.table, np.vstack([np.eye(self.n_rows), np.zeros(self.n_rows)])])
-        systems = whole.T[basis]
+        systems = self.columns[basis]
         levels = inverse @ self.tops
         for _ in range(_REFINED):
             left = self.tops - np.einsum("bji,bj->bi", systems, levels)
@@ -166,3 +163,8 @@ class Simplex:
         fine = ~draws & (levels >= -_ROUNDING).all(axis=1) & (left < _ROUNDING) & (abs(totals - 1) < _ROUNDING)
         shares = shares / np.where(totals > 0, totals, 1.0)[:, None]
         return Corners(np.where(shares > 0, basis, 0), shares), np.asarray(fine)
+
+
+def _paid(costs: Matrix, basis: Labels, inverse: Matrix) -> Matrix:
+    """The price of every row of the table in each program."""
+    return np.asarray(np.einsum("bi,bij->bj", np.take_along_axis(costs, basis, axis=1), inverse))

@@ -23,7 +23,7 @@ from tacit.person.inquiry.index import CaseIndex, case_index
 from tacit.person.inquiry.subject import Subject, remembering
 from tacit.person.inquiry.work import Grouped, Workbench, in_normal_form, named_forms
 from tacit.person.link.attributes import Attributes, IntArray
-from tacit.person.link.right import RightRows, records_of_person, records_that_hold, weight_together
+from tacit.person.link.right import RightRows, records_that_hold, weight_together
 from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
 from tacit.person.model.records import Record
@@ -129,7 +129,7 @@ class Inquiry:
     @cached_property
     def _own(self) -> IntArray:
         """The records that are the person's, joined or not."""
-        return records_of_person(self._right, self.subject.comparer, self.subject.reference)
+        return self.bench.recognition(self.subject.reference, self.pool.attributes).rids
 
     def _share_in(self, rids: IntArray) -> float:
         whole = self.subject.comparer.reference_weight

@@ -29,9 +29,9 @@ from tacit.person.link.forms.forming import NamedForm, formed
 from tacit.person.link.likely import LikelyPairs, learned, likely_near, likely_pairs
 from tacit.person.link.linking import resolved_again
 from tacit.person.link.merging import doubted
-from tacit.person.link.right import RightRows, records_of_person
+from tacit.person.link.recognising import Recognition
+from tacit.person.link.right import RightRows
 from tacit.person.link.splink import RECORD, SOURCE, splink_pairs
-from tacit.person.model.comparing import Comparer
 from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
 from tacit.person.model.records import Attribute, Record, Reference
@@ -64,6 +64,8 @@ class Grouped:
         For each resolution, its form for records in memory, and the attributes as it saw them.
     normalised : callable, optional
         Returns the original records in normal form, which is made once.
+    recognition : callable, optional
+        Returns which of these attributes' records are a person's.
     """
 
     pool: RecordPool
@@ -74,6 +76,7 @@ class Grouped:
     notes: tuple[str, ...] = ()
     normalised: Callable[[], Attributes] | None = None
     labels: Labels = field(default_factory=Labels)
+    recognition: Callable[[Reference, Attributes], Recognition] | None = None
 
     def forms(self, attributes: Attributes) -> Attributes | None:
         """The attributes in normal form, if these are the original records; None if a step has changed them."""
@@ -132,11 +135,11 @@ class Grouped:
     def members(self, clusters: Iterable[int]) -> list[int]:
         """The records of these clusters, cluster after cluster."""
         wanted = np.fromiter(clusters, np.int64)
-        rank = np.full(len(self.cluster), -1, np.int64)
-        rank[wanted] = np.arange(len(wanted))
-        place = rank[self.cluster]
-        records = np.flatnonzero(place >= 0)
-        order: list[int] = records[np.argsort(place[records], kind="stable")].tolist()
+        among = np.zeros(len(self.cluster), bool)
+        among[wanted] = True
+        records, by_name = np.flatnonzero(among[self.cluster]), np.argsort(wanted)
+        place = by_name[np.searchsorted(wanted, self.cluster[records], sorter=by_name)]
+        order: list[int] = records[np.argsort(place, kind="stable")].tolist()
         return order
 
     def sizes(self, clusters: IntArray) -> IntArray:
@@ -145,16 +148,26 @@ class Grouped:
 
     def adversary(self, rids: Sequence[int], more: Sequence[int] = ()) -> Adversary:
         """The adversary for these records in memory, in this order; ``more`` are numbers of records to come."""
-        joinings = (joining for joining, _ in self.groupings)
+        groupings = iter(self.groupings)
         steps = [
-            _in_memory(next(joinings), step, rids, more, self.labels) if isinstance(step, Grouping) else step
+            self._in_memory(*next(groupings), step, rids, more) if isinstance(step, Grouping) else step
             for step in self.spec.steps
         ]
         return replace(self.spec, steps=steps)
 
+    def _in_memory(
+        self, joining: Joining, attributes: Attributes, step: Step, rids: Sequence[int], more: Sequence[int]
+    ) -> Step:
+        """A resolution as a step on records in memory."""
+        if isinstance(step, TrueClusters) and isinstance(joining, np.ndarray):
+            own = {str(rid): 0 for rid in rids if joining[rid] >= 0}
+            recognition = None if self.recognition is None else self.recognition(step.reference, attributes)
+            return OwnRecords(own, step.cost, frozenset(map(str, more)), recognition)
+        return _in_memory(joining, step, rids, more)
 
-def _in_memory(joining: Joining, step: Step, rids: Sequence[int], more: Sequence[int], labels: Labels) -> Step:
-    """A resolution as a step on records in memory."""
+
+def _in_memory(joining: Joining, step: Step, rids: Sequence[int], more: Sequence[int]) -> Step:
+    """A resolution as a step on records in memory, which needs no person."""
     if isinstance(joining, Resolve):
         return joining
     if isinstance(joining, tuple | LikelyPairs):
@@ -164,9 +177,6 @@ def _in_memory(joining: Joining, step: Step, rids: Sequence[int], more: Sequence
         likely = tuple(joining.probability[inside].tolist()) if isinstance(joining, LikelyPairs) else ()
         pairs = tuple((str(a), str(b)) for a, b in zip(left, right, strict=True))
         return Linked(cost=step.cost, pairs=pairs, likely=likely, sure=frozenset(map(str, more)))
-    if isinstance(step, TrueClusters):
-        own = {str(rid): 0 for rid in rids if joining[rid] >= 0}
-        return OwnRecords(own, step.cost, frozenset(map(str, more)), Comparer(step.reference, labels))
     return Clusters([None if joining[rid] < 0 else int(joining[rid]) for rid in rids], step.cost)
 
 
@@ -197,6 +207,7 @@ class Workbench:
         self._done: list[tuple[Attributes, Step, Attributes]] = []
         self._likely: list[tuple[Attributes, LikelyPairs]] = []
         self._begun: list[tuple[Sequence[Step], IntArray]] = []
+        self._recognised: list[tuple[Attributes, Reference, Recognition]] = []
 
     def stepped(self, attributes: Attributes, step: Step) -> Attributes:
         """The attributes after a step on values."""
@@ -250,7 +261,15 @@ class Workbench:
             for grouping in groupings[1:]:
                 cluster = _regrouped(*grouping, cluster)
         return Grouped(
-            self.pool, spec, attributes, cluster, tuple(groupings), tuple(notes), self.normalised, self._labels
+            self.pool,
+            spec,
+            attributes,
+            cluster,
+            tuple(groupings),
+            tuple(notes),
+            self.normalised,
+            self._labels,
+            self.recognition,
         )
 
     def _first_joined(self, spec: Adversary, joining: Joining, attributes: Attributes) -> IntArray:
@@ -284,7 +303,7 @@ class Workbench:
 
     def _likely_pairs(self, attributes: Attributes, more: Sequence[Record]) -> LikelyPairs:
         subject = self._subject
-        around = None if subject is None else lambda: self._records_of(subject.reference, attributes)
+        around = None if subject is None else lambda: self.recognition(subject.reference, attributes).rids
         if more:
             return likely_pairs(attributes, _row_a_record(attributes, self.pool, more), around=around)
         for before, pairs in self._likely:
@@ -301,16 +320,22 @@ class Workbench:
         self._likely.append((attributes, pairs))
         return pairs
 
-    def _records_of(self, person: Reference, attributes: Attributes) -> IntArray:
+    def recognition(self, person: Reference, attributes: Attributes) -> Recognition:
+        """Which records are a person's; found once."""
+        for before, other, recognition in self._recognised:
+            if before is attributes and other is person:
+                return recognition
         known = self._subject
         subject = known if known is not None and known.reference == person else Subject(person, self._labels)
         forms = self.normalised() if attributes is self.pool.attributes else None
-        return records_of_person(self._right(attributes, subject, forms), subject.comparer, person)
+        recognition = Recognition(self._right(attributes, subject, forms), attributes, subject.comparer, person)
+        self._recognised.append((attributes, person, recognition))
+        return recognition
 
     def _true_clusters(self, step: TrueClusters, attributes: Attributes) -> IntArray:
         """0 for every record that is the person's, -1 for the others."""
         cluster = np.full(attributes.records, -1, dtype=np.int64)
-        cluster[self._records_of(step.reference, attributes)] = 0
+        cluster[self.recognition(step.reference, attributes).rids] = 0
         return cluster
 
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from tacit.errors import ArgumentError, DataError
 from tacit.person.link.attributes import Attributes, Coded, IntArray
-from tacit.person.link.right import is_of_person
+from tacit.person.link.recognising import Recognition
 from tacit.person.link.wide import text_columns
-from tacit.person.model.comparing import Comparer
 from tacit.person.model.records import Attribute, Record, Reference
 from tacit.person.resolve.resolver import Link
 from tacit.person.resolve.steps import Clusters
@@ -68,8 +67,7 @@ class LikelyClusters(_Outside):
 class TrueClusters(_Outside):
     """Join every record that is the person's, which nobody who does not know the person can do better.
 
-    The truth decides whether a record is theirs (:func:`tacit.person.link.right.is_of_person`): one of their e-mail
-    addresses, numbers or codes, or two of name, date of birth, address, postcode.
+    The truth decides whether a record is theirs (see :class:`tacit.person.link.recognising.Recognition`).
     """
 
     reference: Reference = field(repr=False)
@@ -126,13 +124,13 @@ class OwnRecords(Clusters):
     """The records of a person as one cluster, including those of the records to come (``more``) that are recognised."""
 
     more: frozenset[str] = frozenset()
-    comparer: Comparer | None = field(default=None, repr=False)
+    recognition: Recognition | None = field(default=None, repr=False)
 
     def links(self, records: Sequence[Record]) -> Iterator[Link]:
         """A link from each record of the person to the previous one."""
         own = dict(self.ids) if isinstance(self.ids, Mapping) else {}
         for record in records:
-            if record.name in self.more and self.comparer is not None and is_of_person(record, self.comparer):
+            if record.name in self.more and self.recognition is not None and self.recognition.recognises(record):
                 own[record.name] = 0
         yield from Clusters(own).links(records)
 

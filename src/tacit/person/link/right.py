@@ -16,9 +16,6 @@ from tacit.person.link.attributes import Attributes, IntArray, arrow_table, lent
 from tacit.person.link.forms.bounds import LEAST_ALIKE, goes_on, letters_of, may_be_right, word_may_be_right
 from tacit.person.link.forms.forming import NamedForm
 from tacit.person.link.forms.normal import sql_fixed, sql_form
-from tacit.person.model.comparing import Comparer
-from tacit.person.model.kinds import usual
-from tacit.person.model.records import Record, Reference
 from tacit.person.model.values import SUPPRESSED
 from tacit.tables.engines import Store
 
@@ -265,53 +262,6 @@ def right_weights(right: RightRows, clusters: IntArray) -> tuple[IntArray, Vecto
             "GROUP BY cid, fact) GROUP BY cid HAVING sum(w) > 0"
         )
     return numbers(rows, "cid"), numbers(rows, "w")
-
-
-# A true value of one of these identifies a person.
-ALONE = frozenset(
-    ("email", "phone", "ssn", "national_id", "tax_id", "passport", "driving_licence", "card", "account", "username")
-)
-# So does one of these together with another, or with one of those (or a postcode), each right or nearly right.
-BESIDE = frozenset(("name", "dob", "address"))
-BOTH = ALONE | BESIDE | {"zip"}
-NEAR_ENOUGH = 0.75
-
-
-def is_of_person(record: Record, comparer: Comparer) -> bool:
-    """Whether somebody who knows the truth recognises a record as the person's; covering values do not count."""
-    compared = comparer.compare(record)
-    facts: dict[int, str] = {}
-    for place, (attribute, kind) in enumerate(zip(record.attributes, compared.kinds, strict=True)):
-        called = usual(attribute.label)
-        if attribute.confidence <= 0 or kind not in ("correct", "near"):
-            continue
-        if kind == "correct" and called in ALONE:
-            return True
-        if called in BOTH and compared.credit[place] >= NEAR_ENOUGH * compared.weight[place]:
-            facts[int(compared.hit[place])] = called
-    return len(facts) > 1 and not BESIDE.isdisjoint(facts.values())
-
-
-def records_of_person(right: RightRows, comparer: Comparer, reference: Reference) -> IntArray:
-    """The records for which :func:`is_of_person` is true."""
-    truth = comparer.compare(Record([(label, value) for label, value in reference]))
-    whole = {int(fact): float(credit) for fact, credit in zip(truth.hit, truth.credit, strict=True)}
-    weights = arrow_table(
-        {"fact": np.array(list(whole), np.int64), "whole": np.array(list(whole.values()), np.float64)}
-    )
-    kinds = {label: usual(label) for label in right.labels}
-    alone, beside, both = (
-        listed(right.store, [label for label, kind in kinds.items() if kind in some]) for some in (ALONE, BESIDE, BOTH)
-    )
-    with lent(right.store, weights) as weight_rows:
-        rows = right.store.ask(
-            "SELECT rid FROM (SELECT h.rid, h.label, h.fact, h.credit >= 0.999999 * m.whole AS whole FROM "
-            f"{right.name} h JOIN {weight_rows} m ON m.fact = h.fact WHERE h.label IN ({both}) AND "
-            f"h.credit >= {NEAR_ENOUGH} * m.whole AND h.confidence > 0 AND NOT h.hidden) r "
-            f"GROUP BY rid HAVING bool_or(whole AND label IN ({alone})) OR (count(DISTINCT fact) > 1 AND "
-            f"bool_or(label IN ({beside}))) ORDER BY rid"
-        )
-    return numbers(rows, "rid")
 
 
 def records_that_hold(right: RightRows, facts: Collection[int]) -> int:

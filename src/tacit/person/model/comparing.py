@@ -99,7 +99,7 @@ class Comparer:
 
     def __init__(self, reference: Reference, labels: Labels) -> None:
         self._reference = reference
-        self._labels = labels
+        self.labels = labels
         if labels.plain:
             self.reference_weight = math.fsum([labels[label].weight for label, _ in reference.facts])
             return
@@ -113,7 +113,7 @@ class Comparer:
         facts: dict[str, list[tuple[int, str]]] = {}
         for place, (label, value) in enumerate(self._reference.facts):
             facts.setdefault(label, []).append((place, value))
-        return {label: _Facts(label, self._labels[label], values) for label, values in facts.items()}
+        return {label: _Facts(label, self.labels[label], values) for label, values in facts.items()}
 
     @cached_property
     def _facts(self) -> list[int]:
@@ -122,18 +122,18 @@ class Comparer:
 
     def compare(self, record: Record) -> ComparedRecord:
         """Compare one record with the reference."""
-        plain = self._compare_plain(record) if self._labels.plain else None
+        plain = self._compare_plain(record) if self.labels.plain else None
         return self._compare_any(record) if plain is None else plain
 
     def verdicts(self, label: str, values: Iterable[str], *, formed: bool = False) -> list[Verdict]:
         """What values of a label are worth, each by itself; ``formed`` if they are in normal form and none stands for
         several values."""
-        beside = self._beside.get(label) or _Facts(label, self._labels[label], [])
+        beside = self._beside.get(label) or _Facts(label, self.labels[label], [])
         return [beside.look_formed(value) if formed else beside.look(value) for value in values]
 
     def _compare_plain(self, record: Record) -> ComparedRecord | None:
         """The comparison if labels have only weights, so a value is true or wrong; None if one may cover the truth."""
-        labels, facts = self._labels, self._reference.places
+        labels, facts = self.labels, self._reference.places
         hits = [facts.get((label, value), -1) for label, value, _ in record.attributes]
         if any(
             fact < 0 and is_suppressed(attribute[1]) for attribute, fact in zip(record.attributes, hits, strict=True)
@@ -159,13 +159,13 @@ class Comparer:
         for attribute in record.attributes:
             beside = self._beside.get(attribute.label)
             if beside is None:
-                beside = self._beside[attribute.label] = _Facts(attribute.label, self._labels[attribute.label], [])
+                beside = self._beside[attribute.label] = _Facts(attribute.label, self.labels[attribute.label], [])
             verdicts.append(beside.look(attribute.value))
         labels = [attribute.label for attribute in record.attributes]
         confidence = [attribute.confidence for attribute in record.attributes]
         # A lone star hits the fact but says nothing about it.
         missing = _missing(self._facts, (verdict.hit for verdict in verdicts if verdict.share > 0))
-        return judged(labels, confidence, verdicts, self._labels, self.reference_weight, missing)
+        return judged(labels, confidence, verdicts, self.labels, self.reference_weight, missing)
 
 
 def judged(
@@ -314,8 +314,7 @@ class _Facts:
         """A value that covers the truth counts as the truth held with less confidence, so it weighs the same."""
         best: Verdict | None = None
         for true, place in self._places.items():
-            forms = {true, self._values[place]}
-            if any(covers(pattern, form, meant=self._label.meant) for form in forms):
+            if self._label.covers(pattern, true, self._values[place]):
                 weight = self.weights[place]
                 verdict = Verdict("covered", weight, weight, place, self._share(pattern, true))
                 if best is None or verdict.credit * verdict.share > best.credit * best.share:

@@ -27,6 +27,8 @@ from tacit.lift import entropy
 OF_COUNTED, OF_WHOLE = 0.25, 0.02
 # An interval that begins at zero and ends below this share is not told by its ends.
 LITTLE = 0.001
+# Models of less than this share of the records may find much less than models of all.
+FAIR_SHARE = 0.5
 
 
 def is_swamped(information: MeasureFinding) -> bool:
@@ -100,8 +102,11 @@ def no_less_than_a_column(
     loudest = max(beyond, key=beyond.__getitem__, default=None)
     if loudest is None or beyond[loudest] <= (answer.share or 0.0):
         return None
-    more = f"Counted: '{shorten(loudest, 32)}' by itself shows as much beyond chance. "
-    more += f"Of all columns together the models found less, {share(answer.share)}. {answer.basis}"
+    words = (
+        "Counted: '{loudest}' by itself shows as much beyond chance. Of all columns together the models found less, "
+    )
+    words += "{share}. {basis}"
+    more = sentence(words, loudest=shorten(loudest, 32), share=share(answer.share), basis=answer.basis)
     raised = replace(answer, share=beyond[loudest], low=None, high=None, basis=more)
     words = "The released columns give away at least {share} of the uncertainty about {secret}."
     return raised, sentence(words, share=share(raised.share), secret=", ".join(secret))
@@ -140,14 +145,15 @@ def headline(answer: FirstAnswer, table: Counted) -> Sentence:
     return sentence(words, **parts)
 
 
-def basis(answer: FirstAnswer, table: Counted) -> str:
+def basis(answer: FirstAnswer, table: Counted) -> Sentence:
     """What the answer rests on: what was counted next to what chance shows, and what was learned."""
     counted, chance = share(answer.counted), share(answer.chance)
     if answer.how == "counted":
-        return f"Counted: {counted} of the uncertainty; when the secret is shuffled, chance alone shows up to {chance}."
+        words = "Counted: {counted} of the uncertainty; when the secret is shuffled, chance alone shows up to {chance}."
+        return sentence(words, counted=counted, chance=chance)
     by_counting = f"it shows {counted}, shuffled secrets up to {chance}."
     if answer.how is None:
-        return f"Chance swamps the counts: {by_counting}"
+        return sentence("Chance swamps the counts: {}", by_counting)
     part = "" if answer.records == table.n_records else f"{count(answer.records)} of "
     learned = f"Quick estimate ('{answer.estimator}', learned) from {part}{count(table.n_records)} records"
     alone = f" {LINEAR_ALONE}" if is_wide(table) else ""
@@ -155,7 +161,11 @@ def basis(answer: FirstAnswer, table: Counted) -> str:
     if answer.low == 0 and answer.high is not None and answer.high < LITTLE:
         # Where the models fall back on the prior nothing varies, and an interval from zero to zero would promise much.
         interval = f"what its models predict is below {share(LITTLE)}, and what they miss is not in that"
-    return f"{learned}; {interval}.{alone} Counting cannot tell: {by_counting}"
+    # A model of a few of the records finds less than there is, and its interval is about what it finds.
+    some = answer.records < FAIR_SHARE * table.n_records
+    words = " All records take longer and may show more: {}."
+    again = sentence(words, Setting("estimator", ESTIMATOR)) if some else ""
+    return sentence("{}{} Counting cannot tell: {}", f"{learned}; {interval}.{alone}", again, by_counting)
 
 
 def _would_tell(table: Counted) -> Sentence:

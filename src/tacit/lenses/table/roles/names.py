@@ -65,8 +65,9 @@ _PERSONAL: Mapping[str, str] = {
 }
 _PERSONS = """
     patient customer client person user employee member student pupil owner holder contact applicant participant
-    respondent individual subject insured mother father spouse doctor physician nurse officer agent staff worker teacher judge driver
-    defendant accused complainant claimant plaintiff witness suspect victim payee recipient beneficiary donor tenant
+    respondent individual subject insured mother father spouse doctor physician nurse officer agent staff worker
+    teacher judge driver defendant accused complainant claimant plaintiff witness suspect victim payee recipient
+    beneficiary donor tenant
     patienten kunde kunden mitarbeiter versicherten schueler arzt mutter vater beamten lehrer
     richter zeugen mieter empfaenger spender
     personne salarie employe eleve medecin juge temoin victime beneficiaire locataire
