@@ -69,7 +69,7 @@ def _section(title: str, chosen: click.Command, parent: click.Context | None) ->
 def api_page() -> str:
     """Every public name of every room with the first sentence of its docstring."""
     parts = [
-        "# The Python names\n\n",
+        "# The Python interface\n\n",
         WRITTEN,
         "The front door, `tacit`, has the verbs and the types that most people name; everything else is imported from\n"
         "its room. The docstring of a name (`help(tacit.audit)`) has its parameters and its guarantees;\n"
@@ -136,7 +136,7 @@ MORE_TERMS = {
     "risky_set": "The released values whose risk is more than epsilon.",
     "rules": (
         "private/rules.json of a release: which values were merged or mixed and what took their place, so that the "
-        "next batch can be treated alike. Only the owner may see it."
+        "next batch can be treated the same way. Only the owner may see it."
     ),
     "zero cell": (
         "A pair of secret and released value that never occurs. Its log-lift is -inf: whoever sees the value knows "

@@ -70,10 +70,10 @@ class TestTheSecret:
     @pytest.mark.parametrize("made", [Cells(), Watchdog(), FeatureObfuscator()], ids=lambda made: type(made).__name__)
     def test_the_target_of_a_pipeline_is_not_taken_for_it(self, made):
         X, ill, _ = people(60)
-        ways = r"not taken for the secret.*set_fit_request\(secret=True\).*secret='race'.*y_is='secret'"
+        ways = r"not assumed to be the secret.*set_fit_request\(secret=True\).*secret='race'.*y_is='secret'"
         with pytest.raises(ArgumentError, match=ways):
             make_pipeline(made, LogisticRegression()).fit(X, ill)
-        with pytest.raises(ArgumentError, match="was not told the secret"):
+        with pytest.raises(ArgumentError, match="was not given the secret"):
             clone(made).fit(X)
 
     @pytest.mark.parametrize("kind", few([pd.DataFrame, pl.from_pandas, "array", arrow], 2))

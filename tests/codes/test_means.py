@@ -194,7 +194,7 @@ def test_a_published_code_says_nothing_that_no_cell_does(tmp_path: Path):
         write_paper(path, json.loads(text) | {"code": code | part})
         paper["output"]["levels_sha256"] = file_sha256(path)
         write_paper(tmp_path / "r" / "certificate.json", paper)
-        with pytest.raises(SourceError, match="tells more than its cells do"):
+        with pytest.raises(SourceError, match="says more than its cells do"):
             verify(tmp_path / "r", against=tmp_path / "t.parquet")
 
 

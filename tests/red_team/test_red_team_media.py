@@ -95,7 +95,9 @@ def test_pixels_unlike_those_learned_from_get_noise_alone(images: Path) -> None:
     # They were brought into the range of the others first: neither claim nor verify knew.
     # So little noise hides nothing, and that alone is wrong with the release.
     assert failed(images) == []
-    assert "though what is said about it is true" in verify(images / "release", against=images / "faces.npz").headline
+    assert (
+        "although what is stated about it is true" in verify(images / "release", against=images / "faces.npz").headline
+    )
 
 
 @pytest.mark.long
@@ -221,7 +223,7 @@ def test_the_order_of_the_posts_is_named_and_one_that_tells_is_warned_of(posts: 
         keep_order=True,
     )
     assert any("order of the original" in line for line in made.certificate.assumptions)
-    assert any("which was kept, tells it" in note for note in made.notes)
+    assert any("which was kept, reveals it" in note for note in made.notes)
 
 
 def test_neighbours_tell_or_do_not() -> None:

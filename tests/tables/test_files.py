@@ -157,10 +157,10 @@ def test_files_of_statistics_are_told_as_their_readers_expect(tmp_path, ending):
     assert got["born"] == PEOPLE["born"]
     assert [column.kind for column in table.columns][1:] == ["number", "number", "text", "time"]
     told = " ".join(table.notes)
-    assert ("told by their value labels: sex" in told) == (ending in ("sav", "dta"))
+    assert ("read by their value labels: sex" in told) == (ending in ("sav", "dta"))
     assert ("all kinds of missing count as one in age" in told) == (ending == "sav")
     path.write_bytes(path.read_bytes()[:100])
-    with pytest.raises(SourceError, match="cannot be read as a file of Stata, SPSS or SAS"):
+    with pytest.raises(SourceError, match="cannot be read as a Stata, SPSS or SAS file"):
         open_table(path)
 
 
@@ -252,9 +252,9 @@ def test_a_folder_of_parquet_files_is_audited_and_protected_unless_its_folders_t
     assert code == 0
     assert json.loads(out)["source"]["records"] == 120
     result = tacit.protect(tmp_path / "t", secret="race", epsilon=2, out=tmp_path / "out")
-    assert any("place tells which file" in str(note) for note in result.notes)
+    assert any("place reveals which file" in str(note) for note in result.notes)
     assert tacit.verify(tmp_path / "out", against=tmp_path / "t").verdict == "holds"
-    with pytest.raises(DataError, match="in the order of 'city', which the names of its folders tell"):
+    with pytest.raises(DataError, match="in the order of 'city', which the names of its folders reveal"):
         tacit.protect(tmp_path / "t", secret="city", epsilon=2, out=tmp_path / "other")
 
 

@@ -281,7 +281,7 @@ def test_a_release_is_made_and_verified_and_nobody_learns_the_password(postgres,
     seen += [tacit_command("verify", str(tmp_path / "out"), "--against", people)]
     assert [code for code, _, _ in seen] == [0, 0, 0], seen
     assert "holds" in seen[2][1].lower()
-    assert "a table of PostgreSQL is read, and not written" in " ".join(seen[1][1].split())
+    assert "a PostgreSQL table can be read but not written" in " ".join(seen[1][1].split())
     seen += [tacit_command("check", people, "--policy", str(policy(tmp_path))), tacit_command("audit", people)]
     said = "".join(out + err for _, out, err in seen)
     files = [path for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".parquet"]

@@ -57,7 +57,9 @@ def store():
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_nothing_is_fetched_unless_asked_for(store, tmp_path, tacit_command):
-    with pytest.raises(SourceError, match=r"s3://people/one/t.csv is elsewhere, and nothing is fetched unless you say"):
+    with pytest.raises(
+        SourceError, match=r"s3://people/one/t.csv is remote, and nothing is fetched unless you ask for it"
+    ):
         open_table("s3://people/one/t.csv")
     code, _, err = tacit_command("audit", "s3://people/one/t.csv", "--secret", "race")
     assert code == 3

@@ -101,7 +101,7 @@ def test_an_address_goes_to_spark_as_it_was_given(spark: Any, tmp_path: Path) ->
     assert count(table, ["n", "ward"]).records.tolist() == [1] * 6
     with pytest.raises(SourceError, match="Spark finds nothing at"):
         open_table(f"file://{tmp_path}/nowhere", engine="spark")
-    with pytest.raises(SourceError, match=r"lake://b/t is elsewhere, .*remote"):
+    with pytest.raises(SourceError, match=r"lake://b/t is remote, .*remote"):
         open_table("lake://b/t", engine="spark")
     with pytest.raises(SourceError, match="Spark has no reader for lake: addresses"):
         open_table("lake://b/t", engine="spark", remote=True)

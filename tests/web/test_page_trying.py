@@ -125,16 +125,16 @@ def test_what_was_to_tell_a_column_says_whether_it_did_and_is_undone_with_a_clic
     was = tab.url
     why.get_by_role("button", name="5 people per row").click()
     effect = tab.locator(".effect")
-    assert "At least 5 people: this did not help, zip is still not told." in effect.inner_text()
+    assert "At least 5 people: this did not help, zip is still not shown." in effect.inner_text()
     assert tab.locator("#least").input_value() == "5"
     assert unsound(tab) == []
     tab.get_by_role("button", name="Undo: At least 5 people").click()
     effect.wait_for(state="detached")
     assert (tab.url, slider.input_value(), tab.locator("#least").input_value()) == (was, "0", "10")
     why.locator("summary").click()
-    assert "5 people per row\ntried: still not told" in why.inner_text()
+    assert "5 people per row\ntried: still not shown" in why.inner_text()
     why.get_by_role("button", name="keep it first").click()
-    assert "zip first: zip is told now." in effect.inner_text()
+    assert "zip first: zip is shown now." in effect.inner_text()
     assert pages.noise == []
 
 

@@ -98,7 +98,7 @@ def a_column_that_is_not_told_says_why_and_what_would_tell_it(tab: Any) -> None:
     before = range_.input_value()
     range_.fill("0")
     why = tab.locator(".why").first
-    assert tab.locator(".why").count() == tab.get_by_text("not told", exact=True).count() > 0
+    assert tab.locator(".why").count() == tab.get_by_text("not shown", exact=True).count() > 0
     why.locator("summary").click()
     assert "no split of" in why.inner_text()
     finer = why.get_by_role("button", name="epsilon")
@@ -182,7 +182,7 @@ def what_is_not_told_is_said(tab: Any) -> None:
           const kept = [...document.querySelectorAll(".kept tbody tr")];
           const any = cell => /^(any( number| date)?|[*])$/.test(cell.querySelector("ins")?.textContent);
           lists.push([rows[0].map((_, place) => rows.every(row => any(row[place]))),
-            kept.map(row => row.textContent.includes("not told"))]); }
+            kept.map(row => row.textContent.includes("not shown"))]); }
         return lists; }"""
     )
     assert [unread for unread, _ in lists] == [said for _, said in lists]

@@ -45,7 +45,7 @@ def tacit() -> None:
     tacit protect people.csv --secret race --epsilon 0.5 -o release/
     tacit verify release/ --against people.csv      is the claim true?
     tacit attack release/ --against people.csv      would an adversary still win?
-    tacit check release/ --policy tacit.toml        may it go on? for pipelines
+    tacit check release/ --policy tacit.toml        does it meet a policy? for pipelines
     tacit person audit case.yaml                    how exposed is one person, all told?
     tacit serve                                     the same in your browser, on this machine only
     tacit demo                                      all of it on an example

@@ -15,7 +15,7 @@ import click
     type=click.IntRange(0, 65535),
     help="Port on this machine; 0 takes any free one.  [default: 8765, or the next free one]",
 )
-@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
 def serve(folder: Path, port: int | None, no_browser: bool) -> int:
     """Audit, protect, verify and attack the files in FOLDER (default: here) in your browser.
 

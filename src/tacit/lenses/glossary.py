@@ -9,7 +9,7 @@ ESTIMATE = (
 )
 DIRECTION = "Higher is riskier."
 INFINITE = "∞ means that a value rules a secret out, or gives it away."
-OWNER_ONLY = "It names values of the data: for their owner only."
+OWNER_ONLY = "It names values of the data: keep it to yourself."
 
 DEFINITIONS: tuple[tuple[str, str], ...] = (
     (

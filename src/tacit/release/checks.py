@@ -194,7 +194,7 @@ def notes_on_files(folder: Path, certificate: Certificate) -> tuple[str, ...]:
     if (folder / REPORT).exists():
         notes.append(
             f"{REPORT} was compared with its fingerprint in the certificate and not made again: anyone who can change "
-            "both can make it say anything, so go by the numbers here"
+            "both can make it say anything, so rely on the numbers here"
         )
     return tuple(notes)
 

@@ -51,7 +51,7 @@ class PublishedCode:
         if self.columns != _columns(self.code):
             raise ValueError("the levels are not those of the code")
         if encoded(self.code) != encoded(self.code.as_told().reduced()):
-            raise ValueError("the code tells more than its cells do")
+            raise ValueError("the code says more than its cells do")
 
 
 def _columns(code: CellCode) -> tuple[ColumnLevels, ...]:

@@ -116,7 +116,7 @@ class Question(Request):
     labels: AnyPath | None = labels_setting()
     resize: str | int | Sequence[int] | None = setting(
         PixelSize(),
-        "Images: bring all to this size. They are scaled, and cropped where their proportions differ.  [default: they "
+        "Images: resize all to this size. They are scaled, and cropped where their proportions differ.  [default: they "
         "have one size]",
         lenses=IMAGES,
     )

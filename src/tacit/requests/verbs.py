@@ -51,7 +51,7 @@ class AttackRequest(Request):
     )
     group: str | None = setting(
         Name(),
-        "The column that says whose each record is. Everything of one person stays on one side of every split.",
+        "The column that says whose record it is. Everything of one person stays on one side of every split.",
     )
     without: Sequence[str] | str | None = setting(
         Names(),

@@ -40,7 +40,7 @@ def open_table(
     ----------
     source : path, address or frame
         A CSV (any delimiter, first line the names), JSON (an array, or one object per line), Parquet, ORC, Arrow IPC or
-        Feather file; an Excel sheet (``people.xlsx`` or ``people.xlsx::sheet``); a file of Stata, SPSS or SAS; a
+        Feather file; an Excel sheet (``people.xlsx`` or ``people.xlsx::sheet``); a Stata, SPSS or SAS file; a
         DuckDB or SQLite database (``people.duckdb`` or ``people.duckdb::table``). CSV and JSON may be packed
         (``.csv.gz``, ``.csv.zst``). A folder or a pattern (``2024/*.parquet``) is one table of several files, and
         folders such as ``year=2024`` are a column. ``-`` is standard input. ``postgresql://HOST/DATABASE/TABLE`` is a

@@ -34,15 +34,15 @@ def suffix_for(like: Table) -> str:
 def told_of_writing(like: Table) -> tuple[str, ...]:
     """Notes on a release of this table: where its form is not that of the original."""
     notes, format = [], FORMATS.get(like.format)
-    title = "a table of PostgreSQL" if format is None and like.address else None
+    title = "a PostgreSQL table" if format is None and like.address else None
     if format is not None and not format.written:
         title = format.title
     if title is not None:
-        notes.append(f"the release is written as Parquet: {title} is read, and not written")
+        notes.append(f"the release is written as Parquet: {title} can be read but not written")
     if len(like.parts) > 1:
         notes.append(
             f"the release is one file; its rows follow each other as in the {len(like.parts)} files of the original, "
-            "so that their place tells which file they are from: shuffle them first if that says something"
+            "so that their place reveals which file they are from: shuffle them first if that gives something away"
         )
     return tuple(notes)
 

@@ -66,7 +66,7 @@ def audit(source: Any, *requests: Request, progress: Progress = silent, **settin
     Parameters
     ----------
     source : path, frame, Table or Question
-        CSV, JSON, Excel, Parquet, ORC, Arrow; Stata, SPSS, SAS; a DuckDB or SQLite database, a table of PostgreSQL;
+        CSV, JSON, Excel, Parquet, ORC, Arrow; Stata, SPSS, SAS; a DuckDB or SQLite database, a PostgreSQL table;
         several files; pandas, Polars, Arrow or Spark frames. ``open_table`` has the full list. A folder of images with
         ``labels``, or an npz, is audited patch by patch; with ``text`` the words of a column of posts are, with
         ``vector`` the directions of a column of vectors.

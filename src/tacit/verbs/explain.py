@@ -26,7 +26,7 @@ cell: What a record is released as: a range or group of values for each column, 
 cells: The mechanism that protect uses by default: records are sorted into cells, and for each record its cell is
   written. Nothing is drawn, so every statement is true, the bound holds for the file itself, and anyone who has the
   original can recompute it. cells+mix makes finer cells and swaps some of them at random.
-certainty: How sure an adversary is of its own record: the leakage of that record against itself without doubts. It can
+certainty: How sure an adversary is of its own record: the leakage of that record if all of it were true. It can
   be computed without knowing the truth, so the adversary uses it to choose what to verify next.
 certificate: A claim about a release, the assumptions it rests on, and fingerprints of the data: certificate.json.
   `tacit verify` recomputes it.
@@ -83,7 +83,7 @@ k-anonymity: k is how many people in a table share the values used to look someb
   how large the crowd is; leakage is about all sources joined and says how much is known. Neither implies the other, so
   both are shown.
 kept: For a release: how much of the original table's information a reader still has. For a column: the share of its
-  entropy that a released row tells, minus what shuffled rows would tell. A value is kept if every record that has it is
+  entropy that a released row shows, minus what shuffled rows would show. A value is kept if every record that has it is
   released unchanged; other records can come out unchanged by chance: see rows unchanged.
 known: Columns whose true values somebody may already know about a person. The bound is then on what the release adds to
   them: log P(s|v,c) / P(s|v), the conditional log-lift, with v as the release writes it. What they reveal on their own
@@ -100,8 +100,8 @@ least: How many people should share every released value, all released columns t
   fewer do, the claim does not hold for the whole file.
 ledger: The owner's file with the rules of every release about the same people. From it protect works out what all of
   them reveal together. It is not published.
-level: How finely a column is told: day, month or year; 0117*, 011** or 01***; ranges of a number; groups of words. A
-  cut is made between levels. "any" tells nothing.
+level: How finely a column is written: day, month or year; 0117*, 011** or 01***; ranges of a number; groups of words. A
+  cut is made between levels. "any" says nothing.
 log_lift: i(s,x) = log P(s,x) / (P(s) P(x)), in nats; also called information density. How much seeing x changes the
   probability of s: 0 not at all, 0.69 doubles it, -0.69 halves it, -inf rules s out.
 loss_bound: For a release: no mechanism within the same bounds, known or not, loses a smaller share of the information
@@ -126,8 +126,8 @@ optimal: The mechanism that loses the least information of all that keep the bou
   loss_bound says how far from the best it can be. Its release is a mixture.
 plug-in: Computed as if the table were the whole population. Exact for the table; for a larger population, an estimate
   that is biased upwards.
-policy: What tables and releases must meet before they may go on: the epsilon of each secret, the fewest people, what
-  may be known, which columns and mechanisms are allowed. `tacit check` reads it from a TOML file.
+policy: What tables and releases must meet before they may be passed on: the epsilon of each secret, the fewest people,
+  what may be known, which columns and mechanisms are allowed. `tacit check` reads it from a TOML file.
 possible world: A record with confidences stands for many records, each with a probability: every attribute is there or
   not. Record leakage is the mean over all of them.
 prior: P(s): what the adversary believes before it sees a record. For a label in a person's case: how common each of its
@@ -148,7 +148,7 @@ replacement: What replaces a merged value: resample (a value drawn like the merg
   frequencies), uniform, merge (the commonest of them) or suppress (nothing). None of them looks at the value replaced,
   so none reveals more than that the record was merged. Naming one selects the watchdog.
 resolve: To find the records that belong to one person: by rules (an OR of ANDs of labels that must agree), by a trained
-  Splink model, or by clusters brought from elsewhere.
+  Splink model, or by clusters made elsewhere.
 risk: For a value or record: the largest |log_lift| over the secrets. Higher is riskier. Infinite if the value rules a
   secret out, or gives it away.
 rows unchanged: The expected share of records that come out as they went in: rows_unchanged in the certificate, Kept in

@@ -132,7 +132,7 @@ class Guard:
         if not self._has_cookie(scope):
             return _refusal(scope, 401, "open the page with the address that the server printed when it started")
         if not self._own(scope["method"], headers):
-            return _refusal(scope, 403, "another page asked for this, and is refused")
+            return _refusal(scope, 403, "another page asked for this, and was refused")
         return None
 
     def _has_cookie(self, scope: Scope) -> bool:

@@ -198,7 +198,7 @@ def test_posts_that_are_as_they_were_are_counted_and_red(posts) -> None:
     found = tacit.attack(posts.masked, against=posts.source)
     assert (found.untouched, found.verdict) == (10, "parts are untouched")
     for each in (found, posts.made):
-        assert "10 of 400 posts are released exactly as they were" in each.headline
+        assert "10 of 400 posts are released unchanged" in each.headline
         assert report.to_text(each).startswith("✗ PARTS ARE UNTOUCHED")
 
 
@@ -243,12 +243,12 @@ def test_a_release_with_an_untouched_third_is_red(tmp_path: Path) -> None:
     np.savez(tmp_path / "r" / "images.npz", x=changed)
     np.savez(private / "flags.npz", flags=flags, patch=4, fold=fold)
     checked = {each.name: each for each in tacit.verify(tmp_path / "r", against=tmp_path / "faces.npz").checks}
-    assert checked["nothing is released as it was"].passed is False
-    assert "40 of 40" in checked["nothing is released as it was"].detail
+    assert checked["nothing is released unchanged"].passed is False
+    assert "40 of 40" in checked["nothing is released unchanged"].detail
     found = tacit.attack(tmp_path / "r", against=tmp_path / "faces.npz", without=["gradients", "network"])
     assert isinstance(found, BenchResult)
     assert found.untouched >= 40
     assert found.untouched_parts[1] == (40, 40)
     assert (found.verdict, found.lost) == ("parts are untouched", True)
     assert "40 of 40" in found.headline
-    assert (made.certificate.flagged_images < 1) == ("exactly as they were" in made.headline)
+    assert (made.certificate.flagged_images < 1) == ("are released unchanged" in made.headline)

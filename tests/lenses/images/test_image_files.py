@@ -204,7 +204,7 @@ def test_nothing_of_a_file_but_its_pixels_is_released_and_how_it_was_read_is_cer
     reading = made.certificate.input.reading
     assert (reading.resize, reading.resized, reading.left_out) == ("16x16", 130, 1)
     said = " ".join(made.certificate.assumptions)
-    assert "130 of 259 images were brought to 16x16 pixels" in said
+    assert "130 of 259 images were resized to 16x16 pixels" in said
     assert "could not be read were left out, 1 in all" in said
     assert "16x16" in (tmp_path / "r" / "report.html").read_text()
     assert "secretname7" in " ".join(made.notes)

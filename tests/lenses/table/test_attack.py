@@ -126,7 +126,7 @@ def test_where_the_original_tells_nothing_the_release_is_not_called_safe(tmp_pat
     assert min(result.chance_before, result.chance_after) > 0.05
     assert result.verdict == "nothing to be found, even in the original"
     assert result.document().badge.tone == "doubt"
-    assert "not put to a test" in result.headline
+    assert "not put to the test" in result.headline
 
 
 def test_beliefs_are_worth_what_pairs_and_logarithms_say() -> None:

@@ -103,7 +103,7 @@ def test_every_level_is_true_of_its_record(folder: Path) -> None:
 def test_the_page_shows_how_columns_are_told(folder: Path) -> None:
     page, code = (folder / "release" / "report.html").read_text("utf-8"), read_code(folder / "release")
     assert code is not None
-    assert "How columns are told" in page
+    assert "How columns are written" in page
     told = {level for levels in code.written for level in levels if level != "any"}
     assert sum(f">{level}" in page or f", {level}" in page for level in told) >= 5
 
@@ -258,9 +258,9 @@ def test_one_side_alone_keeps_columns_that_a_zero_forbids(folder: Path, tmp_path
     for name, freed in (("sex", True), ("ward", False)):
         # What another bound would tell was measured: it is what a release with that bound tells.
         told = np.mean([level != "any" for level in read_csv(tmp_path / "above" / "data.csv")[name]])
-        (note,) = (note for note in both.notes if f"'{name}' is not told by itself" in note)
+        (note,) = (note for note in both.notes if f"'{name}' cannot be shown on its own" in note)
         assert (told > 0) == freed == ("upper side only" in note)
-        assert not freed or f"(epsilon_high=1.0) it is told in {told:.0%} of the rows" in note
+        assert not freed or f"(epsilon_high=1.0) it is shown in {told:.0%} of the rows" in note
     kept = [{each.name: each.kept for each in made.certificate.keeps.columns} for made in (both, above)]
     assert kept[0]["sex"] < 0.05 < kept[1]["sex"]
     rows = rows_of(read_csv(tmp_path / "above" / "data.csv"))

@@ -375,7 +375,7 @@ def test_a_use_is_judged_on_records_as_they_were_given() -> None:
     assert 0.5 < scores[1].release < scores[0].release - 0.1
     # A model that learned what is false ranks by chance, one way or the other.
     assert scores[2].release < scores[0].release - 0.1
-    assert all(score.measure == "AUC" and score.baseline == 0.5 and score.target == "value" for score in scores)
+    assert all(score.measure == "AUC" and score.baseline == 0.5 and score.predicted == "value" for score in scores)
 
 
 def test_a_use_that_is_linear_in_many_numbers_is_scored_as_a_linear_model_has_it() -> None:
@@ -444,7 +444,7 @@ def test_a_column_with_many_values_is_predicted_by_halves_or_by_its_commonest_va
     keeps = kept_of(
         original, original, released=original.column_names, kinds=KINDS | {"name": "text"}, use=["name", "age"]
     )
-    assert [(score.target, score.measure) for score in keeps.use] == [
+    assert [(score.predicted, score.measure) for score in keeps.use] == [
         ("commonest values", "accuracy"),
         ("above the middle", "AUC"),
     ]
@@ -560,8 +560,8 @@ def test_the_answer_shows_columns_uses_shares_and_associations(keeps: ReaderKeep
 def test_columns_that_read_the_same_in_every_row_are_named(keeps: ReaderKeeps) -> None:
     blocks = keeping_section(keeps, ["age", "trade"]).blocks
     told = [str(block.text) for block in blocks if isinstance(block, doc.Paragraph)]
-    assert "Not told at all, the same in every row: age, trade. What is kept of them comes from other columns." in told
-    assert not any("Not told at all" in str(block) for block in keeping_section(keeps).blocks)
+    assert "Not shown, the same in every row: age, trade. What is kept of them comes from other columns." in told
+    assert not any("Not shown" in str(block) for block in keeping_section(keeps).blocks)
 
 
 def test_a_wide_table_shows_the_column_that_was_named_to_be_of_use(keeps: ReaderKeeps) -> None:

@@ -275,14 +275,14 @@ def test_a_release_is_read_from_its_directory_as_arrow_and_refused_where_it_is_n
 def test_what_was_read_is_told_in_a_line() -> None:
     _, made = released()
     assert len(str(read(made)).splitlines()) == 1
-    assert "2,000 records that tell ward, age" in repr(read(made))
+    assert "2,000 records with ward, age" in repr(read(made))
 
 
 def test_a_column_that_is_told_nowhere_cannot_be_what_is_predicted() -> None:
     told = {"race": ["a", "b"] * 200, "sex": ["f", "f", "m", "m"] * 100, "tells": ["x", "y"] * 200}
     release = read(protect(pd.DataFrame(told), secret="race", epsilon=0.1))
     assert len(release.filled(use="sex", random_state=1).weight) == 1200
-    with pytest.raises(ArgumentError, match=r"'tells' is not told at all in this release.* that tell sex;"):
+    with pytest.raises(ArgumentError, match=r"'tells' is not shown at all in this release.* with sex;"):
         release.filled(use="tells")
 
 

@@ -234,7 +234,7 @@ def test_the_same_audit_with_a_change_keeps_all_that_was_said(tmp_path: Path) ->
     path = write_csv(tmp_path / "p.csv", columns)
     result = audit(path, secret={"illness": ["asthma"]}, drop="district", levels={"years": 5}, shuffles=19)
     told = " ".join(to_text(result, wording=COMMAND_LINE, width=400).split())
-    again = told.split("See what stays: ")[1]
+    again = told.split("See what remains: ")[1]
     assert again.startswith(f"tacit audit {path} --secret illness=asthma --drop district")
     assert "years" in again.split("What a safe")[0]
 

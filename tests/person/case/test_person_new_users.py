@@ -146,6 +146,7 @@ def test_the_query_is_no_record_that_it_brings_up(case: Path) -> None:
 
 def test_what_is_verified_names_a_record_once(case: Path) -> None:
     changed(case, "path: gym.csv", "path: gym.csv, confidence: 0.7")
+    changed(case.with_name("gym.csv"), "\nA Ames", "\nAnnie Ames")
     headline = person_verify_next(case).headline
     assert headline.count("the merged record") == 1
     assert "name (2 values)" in headline

@@ -64,9 +64,9 @@ def test_it_is_told_what_was_taken_for_what_and_what_was_left_out(folder: Path) 
     said = "\n".join(proposed(folder).told())
     assert "shop.csv: a table: tel as phone, cc as card, First Name + Surname as name; left out: since" in said
     assert "Takeout/Contacts/shop.vcf: vCards: email, name, phone" in said
-    assert "counts.csv: left out: no column is called as something of a person is" in said
+    assert "counts.csv: left out: no column has a name that suggests a person" in said
     assert "damaged.json: left out: line 1: not JSON" in said
-    assert "notes.docx: left out: of no format that Tacit reads" in said
+    assert "notes.docx: left out: not a format that Tacit reads" in said
     assert "link.csv: left out: it is a link" in said
     assert ".hidden" not in said
     assert "Alice" not in said
@@ -111,7 +111,7 @@ def test_every_sheet_of_a_workbook_is_a_source(tmp_path: Path) -> None:
     sheets = {"Accounts": people, "Read me": [["Version"], [4]], "Leads": people}
     write_workbook(tmp_path / "crm.xlsx", sheets)
     said = "\n".join(proposed(tmp_path).told())
-    assert "crm.xlsx::Read me: left out: no column is called as something of a person is" in said
+    assert "crm.xlsx::Read me: left out: no column has a name that suggests a person" in said
     (case,) = person_init(tmp_path / "mine", source=tmp_path)
     assert "    id: CustID\n" in case.read_text("utf-8")
     text = re.sub(r"(?m)^  # email:    # in.*$", "  email: alice@archer.example", case.read_text("utf-8"))

@@ -450,8 +450,8 @@ def test_features_read_as_a_table_are_recognised(tmp_path: Path) -> None:
     write(tmp_path, "sz.jsonl", features({"RECORD_ID": "1", "FEATURES": [{"NAME_FULL": "A"}]}))
     case = case_of(tmp_path, {"name": "sz", "path": "sz.jsonl"})
     assert held(read_sources(case)) == [{("name", "A"): 1.0}]
-    assert "source 'sz': read as features of Senzing; say otherwise with 'format'" in case.notes
-    with pytest.raises(DataError, match="is it a file of Senzing"):
+    assert "source 'sz': read as Senzing features; say otherwise with 'format'" in case.notes
+    with pytest.raises(DataError, match="is it a Senzing file"):
         read_sources(case_of(tmp_path, {"name": "sz", "path": "sz.jsonl", "format": "table"}))
 
 

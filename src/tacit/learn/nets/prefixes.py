@@ -154,7 +154,7 @@ class PrefixLogLift(LogLiftEstimator):
         return self._lift(np.mean([whole_scores(net, design) for net in self.networks_], axis=0))
 
     def _interval(self, features: Features, confidence: float, simultaneous: bool) -> tuple[Floats, Floats]:
-        raise ArgumentError("PrefixLogLift has no intervals; AutoLogLift and NeuralLogLift have")
+        raise ArgumentError("PrefixLogLift has no intervals; AutoLogLift and NeuralLogLift do")
 
     def _lift(self, scores: Floats) -> Floats:
         lift = lifts(scores, self.prior_)

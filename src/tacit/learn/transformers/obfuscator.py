@@ -332,7 +332,9 @@ class FeatureObfuscator(RecordsTransformer):
         frame = frame_of(X)
         for name in () if frame is None else frame.columns:
             if frame[name].dtype.is_temporal():
-                raise DataError(f"column '{name}' holds times, and noise on a time is none: make it a number first")
+                raise DataError(
+                    f"column '{name}' holds times, and noise cannot be added to a time: make it a number first"
+                )
         return super()._checked(X, reset=reset)
 
     def __sklearn_tags__(self) -> Any:

@@ -63,7 +63,7 @@ class RecordsTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ArgumentError(f"{name} requires y to be passed, but the target y is None: the secrets")
         if self.y_is == "secret":
             return X, y
-        why = "was not told the secret" if y is None else "was given y, which is not taken for the secret unasked"
+        why = "was not given the secret" if y is None else "was given y, which is not assumed to be the secret"
         raise ArgumentError(
             f"{name} {why}: pass fit(..., secret=...), which {name}().set_fit_request(secret=True) routes through a "
             f"pipeline; name its column, {name}(secret='race'); or, if y is the secret, say {name}(y_is='secret')"

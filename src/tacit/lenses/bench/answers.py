@@ -63,9 +63,7 @@ def attack_document(
 
 def untouched_words(untouched: int, records: int, unit: str, *, parts: Sequence[tuple[int, int]] = ()) -> Sentence:
     """How many records are released unchanged; ``parts`` are the same counts in each third that was treated."""
-    words = sentence(
-        "{} of {} {unit} are released exactly as they were", doc.Count(untouched), doc.Count(records), unit=unit
-    )
+    words = sentence("{} of {} {unit} are released unchanged", doc.Count(untouched), doc.Count(records), unit=unit)
     thirds = ", ".join(f"{left:,} of {of:,}" for left, of in parts)
     return words + (f" (by third: {thirds})." if parts else ".")
 
@@ -129,7 +127,7 @@ class BenchResult(Result):
         worst = max(each.worst for each in self.run.families)
         tiles = [
             *guess_tiles(self.run.prior, before, after, worst),
-            ("Released as they were", doc.Count(self.untouched), f"of {self.records:,} {self.medium}"),
+            ("Released unchanged", doc.Count(self.untouched), f"of {self.records:,} {self.medium}"),
         ]
         if self.ceiling is not None:
             tiles.append(("Promise", share_up(self.ceiling), "nobody is right more often, by the certificate"))
@@ -142,7 +140,7 @@ class BenchResult(Result):
             items = [sentence(words, setting=Setting("mechanism", "code"))] if self.ceiling is None else []
             items = items or [Sentence("Do not publish it.")]
         else:
-            items = [Sentence("No family here speaks against publishing it; but one that fails proves nothing.")]
+            items = [Sentence("No family here gives a reason not to publish it; but a failed attack proves nothing.")]
         return doc.Section("What to do next", (doc.Bullets((*items, verify)),))
 
     def _guesses(self) -> doc.Section:
@@ -177,7 +175,7 @@ def guesses_section(
     """What every family guesses right, next to the prior and the promise."""
     marks = [("prior", prior), *([] if promise is None else [("promise", promise)])]
     about = sentence(
-        "Each learned from two thirds of {} and guessed the other, {} times round. Limits are exact, 95%, as if "
+        "Each learned from two thirds of {} and guessed the other, {} times over. Limits are exact, 95%, as if "
         "records were independent. Retrained: it learned from the release and the secrets, the strongest case.",
         doc.Count(tested_on, unit),
         FOLDS,
@@ -199,7 +197,7 @@ def families_section(families: Sequence[TriedFamily]) -> doc.Section:
     ]
     words = (
         "Worst third: the third of the release that the family reads best. Surely: what is left when limits are "
-        "widened for everything tried; the verdict goes by it."
+        "widened for everything tried; the verdict rests on it."
     )
     table = doc.TableBlock(("Family", ">Worst third", ">Surely", "What it reads"), rows)
     return doc.Section("The families, and what each cannot see", (doc.Paragraph(words), table))

@@ -9,8 +9,8 @@ from tacit.errors import sentence
 from tacit.lenses.bench.answers import untouched_words
 from tacit.release.checks import Check
 
-AS_THEY_WERE, _READ = "nothing is released as it was", "no family reads the secret"
-_UNFIT = "Do not publish it, though what is said about it is true"
+AS_THEY_WERE, _READ = "nothing is released unchanged", "no family reads the secret"
+_UNFIT = "Do not publish it, although what is stated about it is true"
 
 
 def check_of_untouched(untouched: int, records: int, unit: str, *, parts: Sequence[tuple[int, int]] = ()) -> Check:

@@ -192,9 +192,9 @@ def _checked_code(folder: Path, certificate: CodedCertificate, checks: list[Chec
         unsure="Not everything was checked",
         notes=(
             "the two parts were dealt by the key that the certificate commits to; that the code was made only from "
-            "the first, what was asked before, and how many codes were tried are the owner's word: nothing of it was "
-            "made again",
-            "use, differences told and the adversary's numbers were not measured again: no claim rests on them",
+            "the first, what was asked before, and how many codes were tried are the owner's word: none of it was "
+            "recomputed",
+            "use, differences shown and the adversary's numbers were not measured again: no claim rests on them",
             *notes_on_files(folder, certificate),
         ),
     )

@@ -142,7 +142,7 @@ def _notes(
     moving = sum(each.frames > 1 for each in pictures)
     reasons = [str(error) for _, error in failed[:_NAMED]]
     more = f", and {len(failed) - _NAMED:,} more" if len(failed) > _NAMED else ""
-    resized = f"{reading.resized:,} of {len(pictures):,} images were brought to {reading.resize} pixels"
+    resized = f"{reading.resized:,} of {len(pictures):,} images were resized to {reading.resize} pixels"
     notes = (
         (failed, f"{len(failed):,} files were left out: {'; '.join(reasons)}{more}"),
         (reading.resized, f"{resized}: scaled, and cropped where their proportions differ"),
@@ -170,7 +170,7 @@ def _refuse_sizes(names: Sequence[str], pixels: Sequence[Pixels]) -> None:
     usual = max(dict.fromkeys(sizes), key=sizes.count)
     raise DataError(
         sentence(
-            "{own} is {size} pixels where {first} is {other}: bring all to one size ({resize})",
+            "{own} is {size} pixels where {first} is {other}: resize all to one size ({resize})",
             own=names[other],
             size=size_text(sizes[other]),
             first=names[0],

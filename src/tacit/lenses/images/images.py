@@ -243,7 +243,7 @@ def _open_npz(path: Path, labels: Path | None, *, need_labels: bool = True, resi
         other = pixels.shape[2:0:-1] != resize
         pixels = np.stack([fitted(each, resize) for each in pixels]) if other else pixels
         reading = ImageReading(size_text(resize), len(pixels) if other else 0)
-        notes = (*notes, f"all images were brought to {reading.resize} pixels") if other else notes
+        notes = (*notes, f"all images were resized to {reading.resize} pixels") if other else notes
     return Images(pixels, names, table, path, npz=True, pixels_key=key, reading=reading, notes=notes)
 
 
@@ -300,7 +300,7 @@ def suggested_patch(height: int, width: int) -> int:
     """The patch size to start with: about eight patches per side."""
     fitting = _fitting(height, width)
     if not fitting:
-        words = "no patch of {sizes} pixels divides images of {size}: bring them to another size ({resize})"
+        words = "no patch of {sizes} pixels divides images of {size}: resize them ({resize})"
         near = size_text([max(side - side % PATCH_SIZES[-1], PATCH_SIZES[-1]) for side in (width, height)])
         sizes = ", ".join(map(str, PATCH_SIZES))
         settings = {"sizes": sizes, "size": size_text((width, height)), "resize": Setting("resize", near)}

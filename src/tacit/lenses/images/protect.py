@@ -294,7 +294,7 @@ def _notes(collection: ImageCollection, certificate: ImageCertificate) -> tuple[
     kinds = sorted({Path(name).suffix.lower() for name in collection.images.names})
     if not collection.images.npz and len(kinds) > 1:
         notes.append(
-            f"files stay of their kind ({', '.join(kinds)}): make sure that the kind does not reveal the secret"
+            f"files keep their format ({', '.join(kinds)}): make sure that the format does not reveal the secret"
         )
     if certificate.names == "kept":
         notes.append("names and order of the files were kept: make sure that they do not reveal the secret")

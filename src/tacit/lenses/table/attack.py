@@ -147,8 +147,8 @@ def _of_whom(certificate: CountedCertificate, bound: float | None) -> str:
     who = f"The promise is about {somebody_who_knows(certificate.known)}"
     if bound is None:
         return (
-            f"{who}. Working out how often they may be right takes the certified {LEVELS}: no promise was put to a "
-            "test."
+            f"{who}. Working out how often they may be right takes the certified {LEVELS}: no promise was put to the "
+            f"test."
         )
     return f"{who}, sees one row and knows nothing else about the person."
 
@@ -215,6 +215,6 @@ def _headline(reached: _Reached, before: float, chance: _Chance, findings: Seque
         f"possible guess is right {reached.possible:.1%} of the time"
     )
     if min(chance.before, chance.after) > CHANCE:
-        words += "; even on the original that is not more than chance, so the release was not put to a test"
+        words += "; even on the original that is not more than chance, so the release was not put to the test"
     # What is read about people who are found is the answer; findings without any stand below.
     return f"{words}.{''.join(f' {found_words(each)}' for each in findings if _finds_people(each))}"

@@ -123,10 +123,10 @@ def _untold(fitted: FittedCode, goal: ReleaseGoal) -> list[Sentence]:
     freed = {name: share for name, share in fitted.upper_alone.items() if share >= _WORTH_TELLING}
     alone, notes = Setting("epsilon_high", goal.bounds.high), []
     for name in dict.fromkeys([*blocked, *freed]):
-        note = blocked.get(name, sentence("column '{column}' is not told at all", column=name))
+        note = blocked.get(name, sentence("column '{column}' is not shown at all", column=name))
         if name in freed:
             note += sentence(
-                "; with a bound on the upper side only ({alone}) it is told in {share:.0%} of the rows",
+                "; with a bound on the upper side only ({alone}) it is shown in {share:.0%} of the rows",
                 alone=alone,
                 share=freed[name],
             )
@@ -138,10 +138,11 @@ def _blocked(obstacle: Obstacle) -> Sentence:
     """Which value of a secret forbids telling a column, so that the owner can choose."""
     value = " / ".join("missing" if part is None else str(part) for part in obstacle.value)
     secret = ", ".join(obstacle.secret)
-    words = "column '{column}' is not told by itself: every cut of it makes {value} ({secret}) too {side}"
+    words = "column '{column}' cannot be shown on its own: every cut of it makes {value} ({secret}) too {side}"
     if obstacle.zero:
         words = (
-            "column '{column}' is not told by itself: every cut of it leaves a side where {value} ({secret}) never "
+            "column '{column}' cannot be shown on its own: every cut of it leaves a side where {value} ({secret}) "
+            "never "
             "occurs, which no epsilon allows"
         )
     side = "unlikely" if obstacle.side == "low" else "likely"

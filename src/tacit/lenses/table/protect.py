@@ -84,7 +84,8 @@ def _refuse_telling_order(table_question: TableQuestion) -> None:
     if telling:
         raise DataError(
             f"the rows of {table_question.original.name} are in the order of '{telling[0]}', which the names of its "
-            "folders tell, and a release keeps them in their place: write them to one file in a random order first"
+            f"folders reveal, and a release keeps the rows in their place: write them to one file in a random order "
+            f"first"
         )
 
 

@@ -24,11 +24,10 @@ from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.adversaries import fano_note
 from tacit.lenses.facts import SourceFacts, secret_values
 from tacit.lenses.histograms import EPSILONS, histogram_of
-from tacit.lenses.text.answers.audit import TextAuditResult
+from tacit.lenses.text.answers.audit import PostShare, TextAuditResult
 from tacit.lenses.text.answers.explanation import TextExplanation
 from tacit.lenses.text.models import TextModel
 from tacit.lenses.text.posts import Bags, Posts, bags_of, read_posts
-from tacit.lenses.text.results import PostShare
 from tacit.lenses.text.terms import SHUFFLES, VERDICTS, TermFindings, term_findings
 from tacit.lenses.trimming import trim_at
 from tacit.lift import entropy
@@ -262,4 +261,4 @@ def _notes(corpus: ReadCorpus, min_count: int) -> Iterator[str]:
         "posts are assumed to be independent. Where one author wrote many, the author's own names and places look like "
         "words of the secret: real for these authors, not for others"
     )
-    yield "how a post is written (length, punctuation, order of words) is not examined, and may also leak"
+    yield "the style of a post (length, punctuation, order of words) is not examined, and may leak too"

@@ -275,7 +275,7 @@ def _notes(corpus: ReadCorpus, masked: MaskedPosts, certificate: TextCertificate
     if kept_order and not secret_kept and order_tells(corpus.posts.codes):
         words = (
             "posts next to each other have the same secret far more, or far less, often than by chance: the order, "
-            "which was kept, tells it; leave out {setting}"
+            "which was kept, reveals it; leave out {setting}"
         )
         notes.append(sentence(words, setting=Setting("keep_order")))
     copies = len(corpus.posts.texts) - len(corpus.rows)
@@ -303,4 +303,4 @@ def _keep(draft: ReleaseDraft, corpus: ReadCorpus, masked: MaskedPosts, seed: in
     listed = [
         {"term": term, "masked_in_posts": times, "posts": posts} for term, times, posts in _listed(corpus, masked)
     ]
-    draft.keep(TERMS, json.dumps({"seed": seed, "masked": listed}, indent=1, ensure_ascii=False) + "\n")
+    draft.keep(TERMS, json.dumps({"random_state": seed, "masked": listed}, indent=1, ensure_ascii=False) + "\n")

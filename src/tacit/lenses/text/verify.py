@@ -76,13 +76,13 @@ def verify_text(
     return checked(
         certificate,
         checks,
-        holds="What can be checked is as it was said, and no family of adversaries reads the secret. Nothing is "
+        holds="What can be checked is as stated, and no family of adversaries reads the secret. Nothing is "
         "certified: the masks rest on an estimate.",
-        broken=broken_words(checks, "What is said about the release is not true"),
+        broken=broken_words(checks, "What is stated about the release is not true"),
         unsure="Not everything was checked",
         notes=(
             "that no other adversary guesses better cannot be checked",
-            "what the manner of writing, or a post found in public, gives away cannot be checked",
+            "what the style of a post gives away, or its original if it is public, cannot be checked",
             *notes_on_files(folder, certificate),
             OF_A_SINGLE_POST,
         ),
@@ -180,7 +180,7 @@ def _check_of_adversaries(
     private: Path, certificate: TextCertificate, posts: Posts, texts: list[str], order: Codes, masking: Masking
 ) -> Check:
     try:
-        seed = int(json_in(private / TERMS, "list of masked terms")["seed"])
+        seed = int(json_in(private / TERMS, "list of masked terms")["random_state"])
     except (ValueError, KeyError, TypeError) as error:
         raise SourceError(f"{private / TERMS} is damaged: it should hold what protect wrote") from error
     again = published(tried_on(posts, texts, np.flatnonzero(posts.first), order, masking=masking, seed=seed))

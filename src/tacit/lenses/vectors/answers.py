@@ -112,7 +112,7 @@ def _directions(result: VectorAuditResult) -> doc.Section:
         (doc.Count(each.number), doc.Share(each.variance), doc.Share(each.between_secrets))
         for each in result.directions
     ]
-    about = "The directions in which the vectors vary most, and what each tells by itself, counted on these vectors."
+    about = "The directions in which the vectors vary most, and what each reveals by itself, counted on these vectors."
     table = doc.TableBlock((">Direction", ">Of all variance", ">Between secrets"), rows)
     return doc.Section("Where does it sit?", (doc.Paragraph(about), table))
 

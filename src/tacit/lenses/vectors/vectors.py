@@ -173,9 +173,7 @@ def _checked(vectors: Vectors) -> Vectors:
         raise DataError(f"{wrong:,} vectors in '{vectors.column}' hold a number that is not finite: take them out")
     large = int((np.abs(vectors.rows) > LARGEST).any(axis=1).sum())
     if large:
-        raise DataError(
-            f"{large:,} vectors in '{vectors.column}' hold a number beyond {LARGEST:g}: bring them to scale"
-        )
+        raise DataError(f"{large:,} vectors in '{vectors.column}' hold a number beyond {LARGEST:g}: rescale them")
     return vectors
 
 

@@ -26,7 +26,7 @@ def since_section(changes: AuditChanges | None) -> Sequence[doc.Section]:
 def _sentences(changes: AuditChanges) -> list[str]:
     known = [
         f"{what}: {_counts(facts)}."
-        for what, facts in (("Newly known", changes.new_facts), ("Known no more", changes.gone_facts))
+        for what, facts in (("Newly known", changes.new_facts), ("No longer known", changes.gone_facts))
         if facts
     ]
     sources = [

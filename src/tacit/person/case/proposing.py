@@ -104,17 +104,17 @@ class ProposedCase:
 
 
 _PERSON = (
-    "# A case made from a folder of files: one person, and the files that speak of them.",
+    "# A case made from a folder of files: one person, and the files that mention them.",
     "#   1. Say below who it is about.  2. Look at the sources.  3. tacit person audit case.yaml",
-    "# Keep this file where such things are kept: it will hold the person's whole file.",
+    "# Keep this file somewhere safe: it will hold everything about the person.",
     "",
-    "# Everything that is true of the person. Take away the '#' before a label and write the value after it; several",
-    "# values as [one, other]; in quotes what has a colon or begins with a sign. A value that turns up in a source and",
-    "# is not here counts as wrong: write down all there are.",
+    "# Everything that is true of the person. Remove the '#' before a label and write the value after it: several",
+    "# values as [one, other], and in quotes a value with a colon or a sign at its start. A value that turns up in a",
+    "# source but is not here counts as wrong: list them all.",
     "person:",
 )
 _COUNTRY = ("", "# The country, in two letters, of telephone numbers without a country code.", "# country: GB")
-_LABELS = ("", "# How much each label matters to the person, 1 if not said; only ratios count.", "labels:")
+_LABELS = ("", "# How much each label     matters to the person, 1 by default; only ratios count.", "labels:")
 _SOURCES = (
     "",
     '# The files, and what they were taken for. Where a map has "*": null, columns that it does not name are left out:',
@@ -192,14 +192,14 @@ def _proposed(path: Path, name: str) -> ProposedSource:
     if format_ in FORMATS:
         labels = FORMATS[format_].labels(source)
         if not labels:
-            raise SourceError("it says nothing of a person")
+            raise SourceError("it says nothing about a person")
         return ProposedSource(name, path, format_, FORMATS[format_].title, tuple(sorted(labels)))
     if format_ == "table" and not any(_file(path).suffix.lower() in one.endings for one in TABLES.values()):
-        raise SourceError("of no format that Tacit reads")
+        raise SourceError("not a format that Tacit reads")
     table = table_of(path, format_)
     if format_ == "long":
         return ProposedSource(
-            name, path, format_, "a label and a value to a row", tuple(sorted(long_labels(table, source)))
+            name, path, format_, "one label and value per row", tuple(sorted(long_labels(table, source)))
         )
     return _of_table(path, name, format_, table.names)
 
@@ -212,7 +212,7 @@ def _of_table(path: Path, name: str, format_: SourceFormat, names: tuple[str, ..
     columns = {**own, **recognised_columns.columns, **single}
     columns = {column: columns[column] for column in names if column in columns}
     if not columns and not recognised_columns.joined:
-        raise SourceError("no column is called as something of a person is: give it to the case yourself, with 'map'")
+        raise SourceError("no column has a name that suggests a person: add it to the case yourself, with 'map'")
     rest = [column for column in names if column not in columns and column not in parts]
     identifier = next((column for column in rest if _NAMES_RECORDS.fullmatch(column_name(column))), None)
     return ProposedSource(

@@ -110,7 +110,7 @@ def _format(reader: CaseReader, section: CaseSection) -> SourceFormat:
         return formats.pop()
     format_ = found_format(section["path"])
     if format_ not in TABLES:
-        title = FORMATS[format_].title if format_ in FORMATS else "a label and a value to a row"
+        title = FORMATS[format_].title if format_ in FORMATS else "one label and value per row"
         reader.notes.append(f"{section.about}: read as {title}; say otherwise with 'format'")
     return format_
 

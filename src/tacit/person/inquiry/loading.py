@@ -115,7 +115,7 @@ def _hot(work: Grouped, subject: Subject, notes: list[str]) -> set[int]:
         count += 1
     if count < len(hot):
         notes.append(
-            f"adversary '{work.spec.name}': {int(total[-1]):,} records hold something of the person; those that can "
+            f"adversary '{work.spec.name}': {int(total[-1]):,} records hold something about the person; those that can "
             f"leak at most {hot.ceiling(count):.3f} were not examined, so a smaller leakage may really be that large"
         )
     return set(work.members(hot.clusters[:count].tolist()))

@@ -30,7 +30,9 @@ def _settings(model: Path) -> dict[str, Any]:
     try:
         saved = json_of(data)
     except ValueError as error:
-        raise SourceError(f"{model} is no JSON: save the model with Splink's linker.misc.save_model_to_json") from error
+        raise SourceError(
+            f"{model} is not JSON: save the model with Splink's linker.misc.save_model_to_json"
+        ) from error
     if not isinstance(saved, dict) or "comparisons" not in saved:
         raise SourceError(f"{model} has no 'comparisons': save it with Splink's linker.misc.save_model_to_json")
     if not all(isinstance(each.get("sql_condition", ""), str) for each in _levels(saved, model)):

@@ -358,7 +358,7 @@ class _Columns:
         import pyarrow as pa
 
         if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-            hint = "; is it a file of Senzing? Add features: true" if name == "FEATURES" else ""
+            hint = "; is it a Senzing file? Add features: true" if name == "FEATURES" else ""
             dtype = self._table[name].dtype.split("(")[0]
             raise DataError(
                 f"column '{name}' of {self._table.name} holds {dtype}, which is not a value: leave it out "

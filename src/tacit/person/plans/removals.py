@@ -143,7 +143,7 @@ def plan_removals(
     offered = {name: Offer() for name in holders} if offers is None else offers
     for name, offer in offered.items():
         if not isinstance(offer, Offer):
-            raise ArgumentError(f"the offer of '{name}' is no Offer: give Offer(cost=1, success=0.5)")
+            raise ArgumentError(f"the offer of '{name}' is not an Offer: give Offer(cost=1, success=0.5)")
     table = _Requests(what_if, holders, offered, math.inf if budget is None else budget, at_most)
     best = table.best(table.plans) if table.exact else _grown(table)
     requests: list[RemovalRequest] = []

@@ -35,7 +35,7 @@ class PatchDelta:
 
     ``largest`` is the largest excess probability of a patch beyond epsilon, ``total`` that of all patches together
     beyond ``total_epsilon``. Either is vacuous if publishing the label itself would keep to it. ``floor`` is what no
-    scale of noise removes, added up: the fact that a patch was noised tells something. ``rarest`` is the share of the
+    scale of noise removes, added up: the fact the noise itself reveals something. ``rarest`` is the share of the
     rarest label.
     """
 

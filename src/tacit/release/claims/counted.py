@@ -67,7 +67,7 @@ def attained_in_words(certificate: CountedCertificate) -> Sentence:
     if bounds.delta > 0:
         excess = "with probability" if bounds.delta_kind == "mass" else "for an excess of probability of"
         return Sentence(f"{words}, except {excess} {certificate.attained_delta:.3g} ({bounds.delta:g} allowed)")
-    return Sentence(words if attained == allowed else f"{words} (at most {allowed} was asked)")
+    return Sentence(words if attained == allowed else f"{words} (at most {allowed} was asked for)")
 
 
 def _knowing_nothing(certificate: CountedCertificate) -> str:

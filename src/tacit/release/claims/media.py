@@ -62,7 +62,7 @@ def reading_in_words(source: CertifiedInput) -> tuple[str, ...]:
     read, lines = source.reading or ImageReading(), list[str]()
     if read.resize is not None:
         lines.append(
-            f"{read.resized:,} of {source.records:,} images were brought to {read.resize} pixels first: scaled, and "
+            f"{read.resized:,} of {source.records:,} images were resized to {read.resize} pixels first: scaled, and "
             "cropped where their proportions differed. All statements are about the result."
         )
     if read.left_out:

@@ -258,7 +258,7 @@ def _recognise(entry: Entry, claimed: SecretLeak, ends: tuple[float, float] | No
     pairs = zip(ends, (claimed.low, claimed.high), strict=True)
     if not all(agree(one, other, within=AGREEMENT) for one, other in pairs):
         raise SourceError(
-            f"what the ledger says of {entry.release} does not follow from its rules and this table: the ledger is "
+            f"what the ledger says about {entry.release} does not follow from its rules and this table: the ledger is "
             "damaged, and was left unchanged"
         )
 

@@ -113,7 +113,7 @@ class LedgerFile:
     def __post_init__(self) -> None:
         for entry in self.entries:
             if not {leak.secret for leak in entry.attained} <= {leak.secret for leak in entry.together}:
-                raise ValueError("an entry does not say what all releases say together of its secrets")
+                raise ValueError("an entry does not say what all releases say together about its secrets")
 
 
 def read_ledger(path: Path) -> tuple[Entry, ...]:

@@ -43,7 +43,7 @@ def draw(chart: KeptByEpsilon, wording: Wording, width: float) -> Markup:
     up = plot.up(0.0, 1.0)
     at = [(across(step.epsilon), up(step.kept)) for step in steps]
     parts = [
-        svg.vertical_axis(plot, up, "Kept of a column, on average; higher is better", show=percent),
+        svg.vertical_axis(plot, up, "Kept per column, on average; higher is better", show=percent),
         svg.horizontal_axis(plot, across, f"Epsilon ({unit}); lower is safer"),
     ]
     if len(at) > 1:

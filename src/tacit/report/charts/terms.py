@@ -45,7 +45,7 @@ def draw_bars(chart: TermBars, wording: Wording, width: float) -> Markup:
             tip = middle + side * max(1.5, lengths(term.conditional))
             parts.append(_term_row(term, 30 + _ROW * row, middle, tip, svg.fitted(term.term, room), chart, unit))
     parts.append(line(middle, 24, middle, height - 30, class_="axis"))
-    title = f"Added by the term ({unit}); longer tells more"
+    title = f"Added by the term ({unit}); longer says more"
     parts.append(text(svg.fitted(title, width), width / 2, height - 10, text_anchor="middle", class_="axis-title"))
     words = "; ".join(f"{t.term} {signed(t.conditional)} towards {t.secret}" for t in terms[:12])
     return svg.drawing(width, height, f"Terms by mean conditional log-lift. {words}", *parts)

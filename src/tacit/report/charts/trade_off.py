@@ -17,7 +17,7 @@ _SLIDER = Markup(
     """<div class="slider" data-points="{points}" data-what="loss" hidden>
 <label>Move epsilon <input type="range" min="0" max="{last}" value="{start}" step="1" aria-label="epsilon"></label>
 <p>With epsilon <b data-field="0"></b> {unit} a release attains <b data-field="1"></b> {unit}, loses
-<b data-field="2"></b> of the information, keeps <b data-field="3"></b> of records as they are, and leaves
+<b data-field="2"></b> of the information, keeps <b data-field="3"></b> of records unchanged, and leaves
 <b data-field="4"></b> {unit} of leakage.</p>
 </div>"""
 )
@@ -45,7 +45,7 @@ def draw(chart: TradeOff, wording: Wording, width: float) -> Markup:
         parts.append(svg.callout(label, at(chart.attained, chart.loss), plot))
     for k, p in enumerate(curve):
         x, y = at(p.attained, p.nmil)
-        point_in_words = f"{_words(p, unit)}; {share(p.records_kept)} of records kept as they are"
+        point_in_words = f"{_words(p, unit)}; {share(p.records_kept)} of records kept unchanged"
         parts.append(svg.dot(x, y, 3.5, point_in_words, class_="point", data_k=k))
     words = f"Trade-off over {len(curve)} values of epsilon: " + "; ".join(_words(p, unit) for p in curve)
     return svg.drawing(width, plot.height, words, *parts)

@@ -56,7 +56,8 @@ def format_of(path: Path) -> Format:
     if format is None or (codec_of(path) and not format.packed):
         endings = ", ".join(sorted(_BY_ENDING))
         raise SourceError(
-            f"{path} has the ending '{path.suffix}', which Tacit cannot read; it reads {endings}; text may be packed "
+            f"{path} has the extension '{path.suffix}', which Tacit cannot read; it reads {endings}; text may be "
+            f"compressed "
             f"({', '.join(PACKED)})"
         )
     if path.suffix.lower() == _ANY_DATABASE and _begins(path, MAGIC):

@@ -88,8 +88,8 @@ def same_columns(file: SourceFile, columns: Sequence[Any]) -> None:
     for part, each in zip(file.parts, columns, strict=True):
         if each != columns[0]:
             raise DataError(
-                f"{part} has other columns, or other types of columns, than {file.parts[0]}: write all parts alike, "
-                "or name those that are alike"
+                f"{part} has other columns, or other types of columns, than {file.parts[0]}: give all parts the same "
+                f"columns, or name those that have them"
             )
 
 

@@ -132,4 +132,4 @@ def _chunks(stream: Any, path: Path) -> Iterator[bytes]:
         while chunk := stream.read(_CHUNK):
             yield bytes(chunk)
     except (OSError, io.UnsupportedOperation) as error:
-        raise SourceError(f"{path} is not an intact {codec_of(path) or 'text'} file: pack it again") from error
+        raise SourceError(f"{path} is not an intact {codec_of(path) or 'text'} file: compress it again") from error

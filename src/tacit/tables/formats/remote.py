@@ -25,7 +25,7 @@ _PATIENCE = 60
 
 def refuse_unasked(address: str) -> None:
     """Refuse a remote address that nobody has allowed to be read."""
-    words = "{shown} is elsewhere, and nothing is fetched unless you say so: add {remote}, or download it first"
+    words = "{shown} is remote, and nothing is fetched unless you ask for it: add {remote}, or download it first"
     raise SourceError(sentence(words, shown=without_credentials(address), remote=Setting("remote", True)))
 
 

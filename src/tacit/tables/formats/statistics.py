@@ -37,7 +37,7 @@ class Statistics(Format):
     """
 
     name = "statistics"
-    title = "a file of Stata, SPSS or SAS"
+    title = "a Stata, SPSS or SAS file"
     endings = tuple(_READERS)
     options = ("encoding",)
     written = False
@@ -47,7 +47,7 @@ class Statistics(Format):
         try:
             import pyreadstat
         except ImportError as error:
-            words = "reading files of Stata, SPSS and SAS needs pyreadstat: pip install 'tacit[files]'"
+            words = "reading Stata, SPSS and SAS files needs pyreadstat: pip install 'tacit[files]'"
             raise EngineError(words) from error
         reader = getattr(pyreadstat, _READERS[file.path.suffix.lower()])
         how = {"encoding": file.encoding} if file.encoding else {}
@@ -63,9 +63,9 @@ class Statistics(Format):
         check_names(names, file.name)
         notes = []
         if used:
-            notes.append(f"told by their value labels: {', '.join(used)}")
+            notes.append(f"read by their value labels: {', '.join(used)}")
         if left := [name for name in labelled if name not in used]:
-            notes.append(f"told by their numbers, for not every value has a label of its own: {', '.join(left)}")
+            notes.append(f"read by their numbers, because not every value has a label of its own: {', '.join(left)}")
         if missing:
             notes.append(f"all kinds of missing count as one in {', '.join(missing)}")
         return Opened(engine.of_parquet((copy,), names, {}), file.name, notes=notes)
@@ -186,6 +186,6 @@ def _readable(path: str, refusals: tuple[type[Exception], ...]) -> Iterator[None
         yield
     except refusals as error:
         reason = str(error).splitlines()[0] if str(error) else "it is damaged"
-        raise SourceError(f"{path} cannot be read as a file of Stata, SPSS or SAS ({reason}): save it again") from error
+        raise SourceError(f"{path} cannot be read as a Stata, SPSS or SAS file ({reason}): save it again") from error
     except (OverflowError, pa.ArrowInvalid, UnicodeDecodeError, ValueError) as error:
         raise DataError(f"{path} has a date outside the years 1 to 9999, or a value of another type: fix it") from error

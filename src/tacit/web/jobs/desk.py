@@ -261,5 +261,5 @@ def _error(job: KeptJob, code: int) -> dict[str, Any]:
         words = f"the run was ended from outside ({name}), most often because memory ran out: ask for fewer or coarser"
         return {"message": f"{words} columns", "code": 3}
     lines = [line for line in job.text(SAID).splitlines() if line.startswith("tacit: ")]
-    message = lines[-1].removeprefix("tacit: ") if lines else "the run ended without a word"
+    message = lines[-1].removeprefix("tacit: ") if lines else "the run ended without a message"
     return {"message": message, "code": code if lines else 4}

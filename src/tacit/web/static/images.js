@@ -41,7 +41,7 @@ async function suggest(table, input) {
 function beside(job) {
   if (job.verb === "protect") return { above: writtenStep(job), unfolded: 2 };
   const ways = [
-    ["code", "Codes, proved", "each image becomes one of a few mean pictures that many people share, and how often anybody can guess the label is proved. It takes some hundreds of images."],
+    ["code", "Codes, proved", "each image becomes one of a few mean pictures that many people share, and how often anybody can guess the label is proved. It takes a few hundred images."],
     ["noise", "Noise, an estimate", "patches that say more than epsilon get noise. How well adversaries who learned from such images still guess is measured, and nothing is certified."],
   ];
   // What patches say, the maps, and a few images.

@@ -12,7 +12,7 @@ function files(ending) {
   return [
     [`data${ending}`, "the table, with less in it: what you pass on"],
     ["certificate.json", "what is promised, and how to check it"],
-    ["levels.json", "how every record found its group"],
+    ["levels.json", "which record belongs to which group"],
     ["report.html", "the certificate in words, for readers"],
     ["private/", "for you only; it is not in the download"],
   ];

@@ -15,7 +15,7 @@ import { changedBy } from "./trying.js";
 const STEPS = [
   ["columns", "Columns"],
   ["audit", "What it gives away"],
-  ["ladder", "How much to tell"],
+  ["ladder", "How much to reveal"],
   ["protect", "Release"],
 ];
 // The sections that an audit begins with.

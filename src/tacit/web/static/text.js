@@ -74,7 +74,7 @@ function reading(post) {
   return [
     make("p", { class: "told" }, make("span", {}, "points to ", make("b", {}, post.secret), `, with probability ${percent(post.posterior)}${unknown}`)),
     make("p", {}, post.pieces.map((piece) => word(piece, post.secret))),
-    make("p", { class: "unseen" }, telling.length ? `Words that tell: ${telling.join(", ")}` : "No single word tells."),
+    make("p", { class: "unseen" }, telling.length ? `Words that give it away: ${telling.join(", ")}` : "No single word gives it away."),
   ];
 }
 
@@ -121,7 +121,7 @@ function typingBox(model) {
 function typing(job) {
   if (job.verb === "protect") return { above: writtenStep(job), unfolded: 1 };
   const ways = [
-    ["code", "Topics, proved", "each post becomes the words of one of a few topics that many posts share, and how often anybody can guess the secret is proved. It takes some hundreds of posts."],
+    ["code", "Topics, proved", "each post becomes the words of one of a few topics that many posts share, and how often anybody can guess the secret is proved. It takes a few hundred posts."],
     ["mask", "Masks, an estimate", "words that say more than epsilon are masked. How well adversaries who learned from masked posts still guess is measured, and nothing is certified."],
   ];
   const below = releaseBox(job, ways, (request) => run("/api/protect", request, typing));

@@ -36,7 +36,7 @@ function tiles(ladder, rung, cared) {
   return [
     risk("People who could be found", ladder.original.found, rung.found, "of 1,000: today, and after"),
     risk("People whose secret could be guessed", ladder.original.guessed, rung.guessed, `of 1,000, on top of ${ofThousand(ladder.prior)} guessed without it`),
-    tile(cared.size ? "Kept of the columns you ticked" : "Kept of a column", percent(mean), cared.size ? listed([...cared]) : "on average over all", bar(mean)),
+    tile(cared.size ? "Kept of the columns you ticked" : "Kept per column", percent(mean), cared.size ? listed([...cared]) : "on average over all", bar(mean)),
     tile("People who share a row", `${count(rung.smallest)} or more`, `${count(rung.cells)} different rows`),
   ];
 }
@@ -79,7 +79,7 @@ function keptTable(ladder, cared, ways, why, changed) {
       const [meter, number, last] = cells.get(name);
       const silent = untold(ladder, rung, name);
       fill(meter, bar(share));
-      fill(number, percent(share), silent && make("small", {}, "not told"));
+      fill(number, percent(share), silent && make("small", {}, "not shown"));
       fill(last.lastChild, silent && why(name, rung));
     }
   };
@@ -96,7 +96,7 @@ function whyUntold(name, rung, ladder, request, move, look, tried) {
   const told = ladder.rungs.findIndex((other) => other.epsilon > rung.epsilon && !untold(ladder, other, name));
   const fullest = rung.columns.filter(([other]) => other !== name).sort(([, one], [, other]) => other - one)[0];
   const fewer = Math.ceil(least / 2);
-  const press = (words, does, told) => withTrial(button(words, does, { class: "plain", "aria-label": `${words}, to tell ${name}` }), told);
+  const press = (words, does, told) => withTrial(button(words, does, { class: "plain", "aria-label": `${words}, to show ${name}` }), told);
   const attempt = (words, other, said) => press(words, () => look(other, said, name), tried[`${said} ${name}`]);
   const ways = [
     told >= 0 && press(`epsilon ${ladder.rungs[told].epsilon}`, () => move(told), `${percent(new Map(ladder.rungs[told].columns).get(name))} kept`),
@@ -104,9 +104,9 @@ function whyUntold(name, rung, ladder, request, move, look, tried) {
     fewer < least && attempt(`${fewer} people per row`, { ...request, least: fewer }, `At least ${fewer} people`),
     fullest && fullest[1] > 0 && attempt(`leave out ${fullest[0]}`, without(request, fullest[0]), `${fullest[0]} left out`),
   ];
-  const reason = `With what the other columns tell, no split of ${name} was found that keeps epsilon ${rung.epsilon} with ${least} people or more on each side.`;
-  const hope = told >= 0 ? "A larger epsilon tells it. The others may: press one, see what it did, and undo it if it did not help." : "No epsilon tried tells it. These may: press one, see what it did, and undo it if it did not help.";
-  return make("details", { class: "why" }, make("summary", {}, "Why, and what would tell it"), make("p", { class: "note" }, `${reason} ${hope}`), make("div", { class: "fixes" }, ways));
+  const reason = `Given what the other columns say, no split of ${name} was found that keeps epsilon ${rung.epsilon} with ${least} people or more on each side.`;
+  const hope = told >= 0 ? "A larger epsilon shows it. The others may: press one, see what it did, and undo it if it did not help." : "No epsilon tried shows it. These may: press one, see what it did, and undo it if it did not help.";
+  return make("details", { class: "why" }, make("summary", {}, "Why, and what would show it"), make("p", { class: "note" }, `${reason} ${hope}`), make("div", { class: "fixes" }, ways));
 }
 
 /** What else may be asked of a release: both sides or the upper one, and how many people share a row. */
@@ -114,12 +114,12 @@ function conditions(request, look) {
   const both = make("input", { type: "checkbox", id: "both", checked: request.epsilon_high === undefined });
   const least = make("input", { type: "number", id: "least", min: "1", step: "1", required: true, value: String(request.least ?? LEAST) });
   const { epsilon_high: _, ...rest } = request;
-  both.addEventListener("change", () => look(both.checked ? rest : { ...rest, epsilon_high: 1 }, both.checked ? "Both ways" : "Upwards alone"));
+  both.addEventListener("change", () => look(both.checked ? rest : { ...rest, epsilon_high: 1 }, both.checked ? "Both ways" : "Upwards only"));
   least.addEventListener("change", () => least.reportValidity() && look({ ...request, least: Number(least.value) }, `At least ${least.value} people`));
   return make(
     "div",
     { class: "row conditions" },
-    make("label", { class: "inline-tick" }, both, "Promise both ways: nor may a row make a secret unlikely, or rule it out"),
+    make("label", { class: "inline-tick" }, both, "Promise both ways: a row may not make a secret unlikely or rule it out, either"),
     make("label", {}, "People who share a row, at least ", least),
   );
 }
@@ -161,7 +161,7 @@ export function tradeOffStep({ ladder, request, columns, before, tried, epsilon,
   const move = () => {
     const rung = rungs[range.value];
     const told = `${ofThousand(rung.found)} of 1,000 people could be found, ${percent(rung.kept)} of a column is kept`;
-    const attained = rung.attained > 0 ? `What comes out: ${factor(rung.attained)}.` : "What comes out says nothing about it.";
+    const attained = rung.attained > 0 ? `Achieved: ${factor(rung.attained)}.` : "The release says nothing about it.";
     const ways = side === "epsilon" ? "either way" : "upwards";
     fill(words, promise(rung.epsilon, request), make("small", {}, `In numbers: epsilon ${rung.epsilon}, a factor of ${factor(rung.epsilon)} ${ways}. ${attained}`));
     fill(risks, tiles(ladder, rung, cared));
@@ -179,7 +179,7 @@ export function tradeOffStep({ ladder, request, columns, before, tried, epsilon,
     make(
       "section",
       { class: "choose", "aria-labelledby": "how-much" },
-      make("h2", { id: "how-much" }, make("label", { for: "epsilon" }, "How much may a row tell?")),
+      make("h2", { id: "how-much" }, make("label", { for: "epsilon" }, "How much may a row reveal?")),
       make("div", { class: "range" }, make("span", {}, "Less: safer"), range, make("span", {}, "More: finer")),
       words,
       risks,

@@ -29,7 +29,7 @@ export function changedBy(change, before, after) {
 
 /** What was measured in short: of the column that was to be told, or of all. */
 function outcome(before, old, rung, silent) {
-  if (silent) return "still not told";
+  if (silent) return "still not shown";
   if (before.wanted) return `told, ${percent(new Map(rung.columns).get(before.wanted))} kept`;
   return `${percent(rung.kept)} of a column kept, ${percent(old.kept)} before`;
 }
@@ -47,6 +47,6 @@ export function effect(before, rung, silent) {
   const kept = rung.columns.map(([name, share]) => [`kept of ${name}`, was.get(name) ?? 0, share]).filter(([, one, other]) => Math.abs(one - other) >= SHARE);
   const parts = [...people.map(([what, one, other]) => [what, ofThousand(one), ofThousand(other)]), ...kept.map(([what, one, other]) => [what, percent(one), percent(other)])];
   const told = parts.map(([what, one, other]) => `${what} ${one} → ${other}`).join("; ") || "hardly anything changes at this epsilon";
-  const helped = silent ? `this did not help, ${before.wanted} is still not told. Otherwise: ` : before.wanted ? `${before.wanted} is told now. ` : "";
+  const helped = silent ? `this did not help, ${before.wanted} is still not shown. Otherwise: ` : before.wanted ? `${before.wanted} is shown now. ` : "";
   return box(before.said, `${helped}${told}.`, before.undo);
 }

@@ -140,7 +140,7 @@ def _maps(result: ImageAuditResult) -> Sequence[doc.Section]:
         for findings in result.patches
         for block in (doc.Heading(f"Patches of {findings.size}×{findings.size} pixels"), heat_maps(findings.heat))
     ]
-    title = "Where it is said: average heat maps"
+    title = "Where it shows: average heat maps"
     return (doc.Section(title, (doc.Paragraph(about), *maps), kind="estimate", where="page"),)
 
 

@@ -132,7 +132,7 @@ def _maps(result: ImageProtectResult) -> Sections:
     about = (
         f"What each patch of {c.patch}×{c.patch} pixels adds about {c.secret}, averaged over images, with two digits."
     )
-    title = "Where it was said: average heat maps of the originals"
+    title = "Where it showed: average heat maps of the originals"
     return (doc.Section(title, (doc.Paragraph(about), heat_maps(c.heat)), kind="estimate", where="page"),)
 
 
@@ -145,14 +145,10 @@ def _bound(result: ImageProtectResult) -> Sections:
     rows = (
         (one, largest, _VACUOUS if delta.largest_vacuous else "of the worst patch"),
         (every, doc.Number(delta.total), _VACUOUS if delta.vacuous else "a bound, if the densities were right"),
-        ("of that, what no noise removes", doc.Number(delta.floor), "that a patch was noised tells something"),
+        ("of that, what no noise removes", doc.Number(delta.floor), "the noise itself reveals something"),
     )
     table = doc.TableBlock(("If the learned densities were right", ">delta", "Worth"), rows)
     return (doc.Section("What the bound is worth", (table,), where="page"),)
-
-
-def _assumptions(result: ImageProtectResult) -> Sections:
-    return assumptions(result.certificate)
 
 
 def _certificate(result: ImageProtectResult) -> Sections:
@@ -182,4 +178,4 @@ def _notes(result: ImageProtectResult) -> Sections:
     return tuple(doc.notes_section(result.notes, where=None if result.private else "terminal"))
 
 
-SECTIONS = (_guesses, _worth, _sheet, _maps, _bound, _assumptions, _certificate, _notes)
+SECTIONS = (_guesses, _worth, _sheet, _maps, _bound, assumptions, _certificate, _notes)

@@ -31,14 +31,15 @@ CHANCE = 0.05
 # The verdicts by which a release fails.
 LOST: tuple[AttackVerdict, ...] = ("promise broken", "people are found")
 
-_FAILED = "No adversary here speaks against publishing it. But a failed attack proves nothing; the certificate does."
+_FAILED = "No adversary here gives a reason not to publish it. But a failed attack proves nothing; the certificate "
+"does."
 _NEXT: Mapping[AttackVerdict, str] = {
     "not detectably better than the prior": _FAILED,
     "within the promise": _FAILED,
-    "better than the prior": "No promise was put to a test.",
+    "better than the prior": "No promise was put to the test.",
     "promise broken": "Do not publish it.",
     "people are found": "Do not publish it.",
-    NOTHING_TO_FIND: "It was not put to a test: where the original reveals nothing, no release can reveal less.",
+    NOTHING_TO_FIND: "It was not put to the test: where the original reveals nothing, no release can reveal less.",
 }
 
 

@@ -88,7 +88,7 @@ class ColumnsResult(Result):
             "Guess",
             ">Values",
             ">Missing",
-            "Can be told by",
+            "Can be cut by",
             "Why",
             examples,
         )
@@ -137,7 +137,7 @@ class ColumnsResult(Result):
         amounts = [each.name for each in self.columns if each.reason == AMOUNTS and each.name in self.proposed_drop]
         if amounts:
             words = "To keep {names} instead, write the amounts as plain numbers, 1216.04 for £1,216.04: they are then "
-            words += "told in ranges."
+            words += "written in ranges."
             items.append(sentence(words, names=doc.listed(amounts)))
         items.extend(
             several_rows(each.name, each.distinct, self.looked_at - each.missing) for each in self._of_persons()

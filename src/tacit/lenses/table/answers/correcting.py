@@ -17,7 +17,7 @@ def corrected_section(columns: Sequence[CorrectedColumn]) -> Sequence[doc.Sectio
     words = (
         "Values were drawn, so counts in the release differ from those of the original. Its channel is known "
         "(channel.json), and corrects that on average. ± is one standard error of the draw; values that the release "
-        "does not tell have none."
+        "does not distinguish have none."
     )
     blocks: list[doc.Block] = [doc.Paragraph(words)]
     heads = ("Value", ">In the release", ">Corrected", ">±")
@@ -36,5 +36,5 @@ def _occurs(value: CorrectedValue) -> bool:
 
 
 def _row(value: CorrectedValue) -> tuple[doc.InCell, ...]:
-    error: doc.InCell = doc.Count(round(value.standard_error)) if math.isfinite(value.standard_error) else "not told"
+    error: doc.InCell = doc.Count(round(value.standard_error)) if math.isfinite(value.standard_error) else "unknown"
     return doc.DataValue(value.name, 40), doc.Count(value.observed), doc.Count(round(value.records)), error

@@ -182,7 +182,7 @@ def _changes(audit: AuditResult, *, few: bool) -> Iterator[doc.Block]:
         )
         words += "the columns. Each line on its own{sample}."
         yield doc.Paragraph(sentence(words, sample=sample), "note")
-        yield doc.Paragraph(sentence("{}", _again(audit, best[0])), label="See what stays")
+        yield doc.Paragraph(sentence("{}", _again(audit, best[0])), label="See what remains")
     cure = cure_of(audit)
     short = len(best) + 2 * few < _CHANGES_TOLD
     if cure is not None and audit.found is not None and short and len(cure.levels) <= _LEVELS_TOLD:

@@ -14,7 +14,7 @@ from tacit.release.levels import ColumnLevels
 # Columns of a wide table that the terminal lists at first, and if all are asked for; and that the page draws.
 _FIRST, _LISTED, _DRAWN = 7, 20, 40
 _EXAMPLES = 3
-_TARGETS = {"value": "", "above the middle": "is it above the middle?", "commonest values": "which of the commonest?"}
+_PREDICTED = {"value": "", "above the middle": "is it above the middle?", "commonest values": "which of the commonest?"}
 
 
 def keeping_words(keeps: ReaderKeeps) -> Sentence:
@@ -40,7 +40,7 @@ def keeping_section(keeps: ReaderKeeps, nowhere: Sequence[str] = ()) -> doc.Sect
     named = _uses(keeps) if keeps.uses == "named" else ()
     words = () if len(keeps.columns) <= _FIRST else (doc.Paragraph(keeping_words(keeps)),)
     warning = (
-        f"Not told at all, the same in every row: {doc.listed(nowhere, limit=_FIRST)}. What is kept of them comes "
+        f"Not shown, the same in every row: {doc.listed(nowhere, limit=_FIRST)}. What is kept of them comes "
         "from other columns."
     )
     empty = doc.Paragraph(warning, "warning")
@@ -51,7 +51,7 @@ def keeping_section(keeps: ReaderKeeps, nowhere: Sequence[str] = ()) -> doc.Sect
 def using_section(keeps: ReaderKeeps) -> doc.Section:
     """How it was measured; how well columns predict each other; what became of rows and associations."""
     method = sentence(
-        "The share of an original column's information that a released row tells, minus chance, in {}. Columns are "
+        "The share of an original column's information that a released row shows, minus chance, in {}. Columns are "
         "taken coarsely, numbers in tenths.",
         doc.Count(keeps.rows_used, "record"),
     )
@@ -69,7 +69,7 @@ def telling_section(columns: Sequence[ColumnLevels], *, mixed: bool) -> doc.Sect
     table = doc.TableBlock(("Column", ">Levels", "Such as"), rows, shown=range(min(len(rows), _LISTED)), more="columns")
     words = "Levels you did not set were found from the values; levels.json lists all. Set others with {levels}."
     note = doc.Paragraph(sentence(words, levels=Setting("levels")), "note")
-    return doc.Section("How columns are told", (table, note, *(() if mixed else (_reading(columns),))), kind="exact")
+    return doc.Section("How columns are written", (table, note, *(() if mixed else (_reading(columns),))), kind="exact")
 
 
 def _reading(columns: Sequence[ColumnLevels]) -> doc.Paragraph:
@@ -127,7 +127,7 @@ def _uses(keeps: ReaderKeeps) -> tuple[doc.Block, ...]:
 def _use(score: UseScore) -> tuple[doc.InCell, ...]:
     numbers = (score.baseline, score.original, score.release)
     shown = [doc.Number(each, "part") if score.measure == "AUC" else doc.Share(each) for each in numbers]
-    name = doc.Cell(doc.DataValue(score.name, 40), small=_TARGETS[score.target])
+    name = doc.Cell(doc.DataValue(score.name, 40), small=_PREDICTED[score.predicted])
     return (name, score.measure, *shown[:2], doc.Cell(shown[2], style="big"))
 
 

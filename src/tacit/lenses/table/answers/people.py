@@ -9,7 +9,7 @@ from tacit.lenses.table.linkage.results import FoundBy, PeopleFound
 
 _WORDS = (
     "Alone: nobody else has the same values, so anyone who knows them finds the record. Smallest: people in the "
-    "smallest group (k-anonymity k). Secrets: the fewest different ones in a group (l-diversity l). Secret told: "
+    "smallest group (k-anonymity k). Secrets: the fewest different ones in a group (l-diversity l). Secret revealed: "
     "everybody with the same values has the same secret, so anyone who finds the group knows it. Counted on the "
     "original table; a record counts as one person."
 )

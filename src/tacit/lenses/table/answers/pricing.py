@@ -17,8 +17,8 @@ def prices_section(prices: SecretPrices) -> doc.Section:
         ">Prior",
         ">Largest\nlog-lift",
         doc.TableColumn("where", least=12),
-        ">Kept of a column\non average",
-        "Cannot be told",
+        ">Kept per column\non average",
+        "Cannot be shown",
     )
     table = doc.TableBlock(columns, [_row(each) for each in prices.prices], shown=range(_TOLD), more="values")
     words = (

@@ -23,7 +23,7 @@ class CellRelease(CountedRelease):
         shared = f"each shared by {certificate.file.smallest:,} people or more"
         if certificate.mechanism.mixes:
             # A cell may occur less often in the file: the count is of those who have it before mixing.
-            shared = f"each that of {certificate.file.smallest:,} people or more before they were mixed"
+            shared = f"each shared by {certificate.file.smallest:,} people or more before they were mixed"
         cost = f"its {certificate.mechanism.values:,} cells, {shared}, keep {kept}."
         if certificate.mechanism.values == 1:
             cost = "its one cell holds everybody, so it says nothing: no cut of a column is within the bound."
@@ -39,7 +39,7 @@ class CellRelease(CountedRelease):
         for name in question.use:
             if len({*written.get(name, ("", "any"))}) == 1:
                 notes.append(
-                    f"column '{name}' was named as a use but is not told at all: nothing can be learned about it"
+                    f"column '{name}' was named as a use but is not shown at all: nothing can be learned about it"
                 )
         for name, share in ({} if code is None else missing_as_numbers(self.counted, code)).items():
             words = "column '{name}': {share:.1%} of its missing values are written as the mean of their level"
@@ -56,7 +56,7 @@ class CellRelease(CountedRelease):
         """What to do when hardly anything of the table came through."""
         if certificate.mechanism.values > 1:
             return None
-        words = "No cut of any column keeps {bound} with {least} people on both sides: the release tells nothing."
+        words = "No cut of any column keeps {bound} with {least} people on both sides: the release says nothing."
         why = sentence(words, bound=Nats(certificate.epsilon, 6), least=self.least)
         question = self.counted.question
         return together(

@@ -47,7 +47,7 @@ def checks_of_claim(
         Check(
             "what may be known",
             known == certificate.known,
-            f"the cells are inside {listed(known)}" if known else "nothing was",
+            f"the cells are inside {listed(known)}" if known else "nothing",
         ),
         close("attained epsilon", attained.epsilon, certificate.attained_epsilon),
         Check("epsilon is kept", attained.holds(bounds, slack=SLACK), sides),

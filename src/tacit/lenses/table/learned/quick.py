@@ -22,7 +22,7 @@ AFFORDABLE_VALUES, FEW_COLUMNS = 480_000, 40
 # gets all of it.
 LEARNERS, FOLDS = ("linear", "trees"), 3
 LINEAR_ALONE = (
-    f"With more than {FEW_COLUMNS} columns only a linear model was tried, which misses what columns tell only together."
+    f"With more than {FEW_COLUMNS} columns only a linear model was tried, which misses what columns say only together."
 )
 # With fewer records, nothing that is learned can be told from chance.
 FEWEST = 50

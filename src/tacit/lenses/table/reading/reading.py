@@ -80,7 +80,7 @@ class CellReading:
 
     def __repr__(self) -> str:
         names = listed([name for name, column in self.columns.items() if len(column.parts) > 1], limit=6) or "nothing"
-        return f"<CellReading: {self.data.num_rows:,} records that tell {names}; counts, means and filled use it>"
+        return f"<CellReading: {self.data.num_rows:,} records with {names}; counts, means and filled use it>"
 
     @cached_property
     def cell(self) -> Ints:
@@ -131,7 +131,7 @@ class CellReading:
         """
         numbers, groups = self._column(of), self._everybody() if by is None else self._column(by)
         if numbers.ranges is None or numbers.scale.kind != "numbers":
-            raise ArgumentError(f"column '{of}' of the release tells no numbers, so it has no mean")
+            raise ArgumentError(f"column '{of}' of the release states no numbers, so it has no mean")
         least, most = between
         ranges = numbers.ranges.between(-np.inf if least is None else least, np.inf if most is None else most)
         return group_means(numbers, ranges, groups)
@@ -141,7 +141,7 @@ class CellReading:
 
         For each row, values that it allows are drawn column by column, by how often they occur. A first, additive model
         says how well they fit the row's value of ``use``, the column to be predicted, and that is the row's weight.
-        Dates are dates, codes stay as they are told, and what is not told at all is missing.
+        Dates are dates, codes stay as they are told, and what is not shown at all is missing.
 
         To cross-validate, fill in without ``use``, because the model behind the weights has seen all records; and keep
         the rows of a record together (``groups=rows.record``). Even so the score is a little too good, because what is
@@ -153,7 +153,8 @@ class CellReading:
             raise ArgumentError(f"rows are filled in at least once, not {times} times")
         if use is not None and len(self._column(use).parts) < 2:
             words = (
-                f"column '{use}' is not told at all in this release, so nothing can be learned about it; ask its owner "
+                f"column '{use}' is not shown at all in this release, so nothing can be learned about it; ask its "
+                f"owner "
                 "for "
             )
             raise ArgumentError(f"{words}one that keeps it, or predict another: {self!r}")

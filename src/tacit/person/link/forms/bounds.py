@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tacit.person.model.forms.days import as_day
 from tacit.person.model.forms.names import generation_of
 from tacit.person.model.forms.phones import OWN_DIGITS
 from tacit.person.model.forms.texts import plain
@@ -85,6 +86,8 @@ def letters_of(true: str) -> str:
 
 def _date(store: Store, true: str) -> str:
     """The same year, or the same month and day, or a text that is not one day: a year, or a day that may be either."""
+    if as_day(true) is None:
+        return "true"
     year, rest = store.text(true[:4]), store.text(true[-6:])
     return f"NOT form LIKE '____-__-__' OR left(form, 4) = {year} OR right(form, 6) = {rest}"
 

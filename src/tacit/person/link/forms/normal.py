@@ -38,7 +38,11 @@ def sql_form(store: Store, rows: str, name: str, country: str | None = None) -> 
     for layer in _WAYS[name](store, country):
         columns = ", ".join(f"{sql} AS {column}" for column, sql in layer.items())
         rows = f"SELECT *, {columns} FROM ({rows}) l"
-    return rows
+    # Most values that hide characters are not ordinary; of these signs, only some values do.
+    doubtful = " OR ".join(
+        f"contains(value, {store.text(sign)})" for sign in ("xx", "XX", "...@", "nding in ", "nds in ")
+    )
+    return f"SELECT * REPLACE (CASE WHEN {doubtful} THEN NULL ELSE form END AS form) FROM ({rows}) l"
 
 
 def sql_fixed(store: Store, name: str) -> str:

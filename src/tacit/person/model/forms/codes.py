@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tacit.person.model.forms.texts import plain, text
+from tacit.person.model.forms.texts import one_mistake, plain, text
 
 # Countries with postcodes of five digits, where a spreadsheet may have dropped a leading 0.
 FIVE_DIGITS: Final = frozenset(
@@ -39,9 +39,7 @@ def postcode(value: str, *, country: str | None = None) -> str:
 
 def codes_alike(value: str, true: str) -> float:
     """Credit of a code that is nearly right: one character more, less or different, or two swapped."""
-    from rapidfuzz.distance import OSA
-
-    return 1.0 if value == true else 0.8 if min(len(value), len(true)) >= 6 and OSA.distance(value, true) == 1 else 0.0
+    return 1.0 if value == true else 0.8 if min(len(value), len(true)) >= 6 and one_mistake(value, true) else 0.0
 
 
 def postcodes_alike(value: str, true: str) -> float:

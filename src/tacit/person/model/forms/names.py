@@ -100,6 +100,9 @@ def names_alike(name: str, true: str) -> float:
         return 0.95
     if len(one) == len(other) == 1:
         return 0.9 * jaro_winkler(one[0], other[0])
+    if len(other) == 1 and other[0] in (one[0], one[-1]):
+        # Of the truth only one name is known, and this says it.
+        return 0.9
     turned = (_given_and_last(each, other) - 0.05 for each in ([one[-1], *one[:-1]], [*one[1:], one[0]]))
     return max(_given_and_last(one, other), *turned, 0.0)
 

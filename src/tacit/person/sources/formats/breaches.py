@@ -97,7 +97,7 @@ def _listed(source: Source, breaches: list[Any], account: Account | None) -> Ite
             raise DataError(f"{source.path} is not a list of breaches: save the service's answer unchanged")
         where, name, classes = f"{source.path}, breach {place}", breach.get("Name"), breach.get("DataClasses")
         if not isinstance(name, str) or not name:
-            raise DataError(f"{where} has no Name: is it a list of breaches of Have I Been Pwned?")
+            raise DataError(f"{where} has no Name: is it a list of Have I Been Pwned breaches?")
         if account is not None and classes is None:
             classes = [ADDRESSES]
         if not isinstance(classes, list) or not all(isinstance(each, str) for each in classes):
@@ -121,5 +121,5 @@ def _fits(file: Beginning) -> bool:
 
 
 FORMAT = FileFormat(
-    "breaches", "breaches of Have I Been Pwned", fits=_fits, usual=CLASS_LABELS, read=_read, labels=labels_in
+    "breaches", "Have I Been Pwned breaches", fits=_fits, usual=CLASS_LABELS, read=_read, labels=labels_in
 )

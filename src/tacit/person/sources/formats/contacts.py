@@ -54,4 +54,4 @@ def _fits(file: Beginning) -> bool:
     return bool(names) and any(re.fullmatch(r"(E-mail|Phone) 1 - Value", column) for column in file.columns)
 
 
-FORMAT = of_entries("contacts", "contacts of Google", fits=_fits, entries=_entries)
+FORMAT = of_entries("contacts", "Google contacts", fits=_fits, entries=_entries)

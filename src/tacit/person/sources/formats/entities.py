@@ -77,4 +77,4 @@ def _fits(file: Beginning) -> bool:
     return isinstance(file.line.get("properties"), dict) and isinstance(file.line.get("schema"), str)
 
 
-FORMAT = of_entries("entities", "entities of FollowTheMoney", fits=_fits, entries=_entries)
+FORMAT = of_entries("entities", "FollowTheMoney entities", fits=_fits, entries=_entries)

@@ -123,7 +123,7 @@ def _read(source: Source, person: Reference | None) -> Reading:
 
 FORMAT = FileFormat(
     "features",
-    "features of Senzing",
+    "Senzing features",
     fits=lambda file: isinstance(file.line.get("FEATURES"), list),
     usual=USUAL_LABELS,
     read=_read,

@@ -124,7 +124,9 @@ def of_entries(
             if facts:
                 records.append(FileRecord(entry.name, facts, 1.0))
         if not records:
-            raise DataError(f"{source.path} has no record of {title} that says something of a person: is it the file?")
+            raise DataError(
+                f"{source.path} has no record of {title} that says something about a person: is it the right file?"
+            )
         note = f"source '{source.name}': fields without a label, left out: {', '.join(sorted(unlabelled))}"
         return records, [note] * bool(unlabelled)
 

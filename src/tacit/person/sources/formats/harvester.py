@@ -43,7 +43,7 @@ def _tagged(raw: bytes, path: Path) -> Iterator[tuple[str, str]]:
     try:
         root = ElementTree.fromstring(raw)
     except (ElementTree.ParseError, ValueError, LookupError):
-        raise DataError(f"{path} is no XML, or damaged: export it again, or as JSON") from None
+        raise DataError(f"{path} is not XML, or damaged: export it again, or as JSON") from None
     tagged = ((_TAGS[each.tag], (each.text or "").strip()) for each in root.iter() if each.tag in _TAGS)
     return ((kind, text) for kind, text in dict.fromkeys(tagged) if text)
 

@@ -38,7 +38,7 @@ def json_table(path: Path) -> Table:
     columns = dict.fromkeys(column for row in rows for column in row)
     several = {column for row in rows for column, texts in row.items() if len(texts) > 1}
     if not columns:
-        raise DataError(f"{path} holds no value: is it the file?")
+        raise DataError(f"{path} holds no value: is it the right file?")
     arrays = {
         column: pa.array([row.get(column) for row in rows], pa.list_(pa.string()))
         if column in several

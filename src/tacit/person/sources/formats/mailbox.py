@@ -68,4 +68,4 @@ def _fits(file: Beginning) -> bool:
     return file.ending in (".mbox", ".mbx", ".eml") or re.match(r"From \S+.*\n[\w-]+: ", file.text) is not None
 
 
-FORMAT = of_entries("mailbox", "the heads of messages", fits=_fits, entries=_entries)
+FORMAT = of_entries("mailbox", "message headers", fits=_fits, entries=_entries)

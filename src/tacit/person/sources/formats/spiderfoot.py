@@ -82,4 +82,4 @@ def _fits(file: Beginning) -> bool:
     return file.columns >= _CSV or listed
 
 
-FORMAT = of_entries("spiderfoot", "a scan of SpiderFoot", fits=_fits, entries=_entries)
+FORMAT = of_entries("spiderfoot", "a SpiderFoot scan", fits=_fits, entries=_entries)

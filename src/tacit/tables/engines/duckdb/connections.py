@@ -284,7 +284,7 @@ def translated(error: duckdb.Error, name: str) -> TacitError:
         return SourceError(f"cannot read or write {name}: {first}")
     if isinstance(error, duckdb.ConversionException | duckdb.OutOfRangeException):
         return DataError(f"a value of {name} does not fit its column: {first.split(':')[0]}")
-    return EngineError(f"DuckDB refused a question about {name}: {first}")
+    return EngineError(f"DuckDB refused a query on {name}: {first}")
 
 
 def _csv_reason(message: str) -> str:

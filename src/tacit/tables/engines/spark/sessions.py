@@ -103,4 +103,4 @@ def _tacit_error(name: str, error: Exception) -> TacitError:
         if line.strip() and not line.startswith(("An error occurred while", "An exception was"))
     ]
     first = re.sub(r"\s+", " ", lines[0])[:300] if lines else type(error).__name__
-    return EngineError(f"Spark refused a question about {name}: {first}")
+    return EngineError(f"Spark refused a query on {name}: {first}")
