@@ -17,8 +17,8 @@ Forming = Callable[[Attributes], Attributes]
 # Numbers of records and values; an engine refuses larger ones.
 Numbers = NDArray[np.int32]
 
-# Bytes per record that numbers of records and values take beside the tables.
-BESIDE = 150
+# Bytes that a process takes beside the tables, and how many more per record for numbers of records and values.
+PROCESS, BESIDE = 128 << 20, 160
 # What is an attribute at all.
 THERE = "value IS NOT NULL AND confidence > 0"
 # Finding the best compression takes longest.
@@ -42,7 +42,7 @@ def coded_attributes(
     Exact unless two different values of a label have the same 64-bit hash: with m values the probability is at most
     m^2 / 2^65, for ten million 3 in a million, if values are not made to collide. Texts stay in the engine.
     """
-    store.leave(records * BESIDE)
+    store.leave(PROCESS + records * BESIDE)
     among = _label_type(store, parts)
     values = store.make(f"SELECT CAST(0 AS INTEGER) AS vid, CAST(NULL AS {among}) AS label, '' AS value WHERE false")
     rows = store.make("SELECT CAST(0 AS INTEGER) AS rid, CAST(0 AS INTEGER) AS vid WHERE false")
@@ -202,7 +202,7 @@ def read_coded(
 ) -> tuple[Attributes, Attributes | None]:
     """Attributes that were written, used in place; several processes may read one file."""
     name = _called(path)
-    store.leave(records * BESIDE)
+    store.leave(PROCESS + records * BESIDE)
     store.run(f"ATTACH IF NOT EXISTS {store.text(str(path))} AS {name} (READ_ONLY)")
     rows, values = _every_row(f"{name}.kept_rows", certain=certain), f"{name}.kept_values"
     if not formed:
