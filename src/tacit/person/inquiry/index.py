@@ -68,7 +68,7 @@ class CaseIndex:
                 self._path("records"),
                 records=about["records"],
                 several=several,
-                held=about["held"],
+                counts=about["held"],
                 formed=formed,
                 certain=about["certain"],
             )

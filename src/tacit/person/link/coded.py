@@ -44,7 +44,7 @@ def coded_attributes(
     values = store.make(f"SELECT CAST(0 AS INTEGER) AS vid, CAST(NULL AS {among}) AS label, '' AS value WHERE false")
     rows = store.make("SELECT CAST(0 AS INTEGER) AS rid, CAST(0 AS INTEGER) AS vid WHERE false")
     first, certain = 0, True
-    held: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for label in sorted(parts):
         # What is missing is left out later: a condition on a value would compute every value twice.
         cells = store.make(f"SELECT CAST(rid AS INTEGER) AS rid, value, confidence FROM ({parts[label]}) p")
@@ -66,10 +66,10 @@ def coded_attributes(
         whole = {"rid": numbers(hashes, "rid"), "vid": vid[number], **{name: numbers(hashes, name) for name in more}}
         with lent(store, arrow_table(whole)) as coded:
             store.run(f"INSERT INTO {rows} FROM {coded}")
-        held.update({label: len(number)} if len(number) else {})
+        counts.update({label: len(number)} if len(number) else {})
         first += len(of_first)
     every = _every_row(rows, certain=certain)
-    return _attributes(Coded(store, values, every, held, (values, rows), certain=certain), records, several)
+    return _attributes(Coded(store, values, every, counts, (values, rows), certain=certain), records, several)
 
 
 def _label_type(store: Store, labels: Iterable[str]) -> str:
@@ -193,7 +193,7 @@ def read_coded(
     *,
     records: int,
     several: frozenset[str],
-    held: Mapping[str, int],
+    counts: Mapping[str, int],
     formed: frozenset[str],
     certain: bool,
 ) -> tuple[Attributes, Attributes | None]:
@@ -202,10 +202,10 @@ def read_coded(
     store.run(f"ATTACH IF NOT EXISTS {store.text(str(path))} AS {name} (READ_ONLY)")
     rows, values = _every_row(f"{name}.kept_rows", certain=certain), f"{name}.kept_values"
     if not formed:
-        return _attributes(Coded(store, values, rows, held, certain=certain), records, several), None
-    raw = Coded(store, f"(SELECT vid, label, raw AS value FROM {values})", rows, held, certain=certain)
+        return _attributes(Coded(store, values, rows, counts, certain=certain), records, several), None
+    raw = Coded(store, f"(SELECT vid, label, raw AS value FROM {values})", rows, counts, certain=certain)
     words, spoken = f"{name}.kept_words", f"{name}.kept_spoken"
-    forms = Coded(store, values, rows, held, words=words, spoken=spoken, certain=certain)
+    forms = Coded(store, values, rows, counts, words=words, spoken=spoken, certain=certain)
     return _attributes(raw, records, several), _attributes(forms, records, several, formed)
 
 
