@@ -17,6 +17,8 @@ Forming = Callable[[Attributes], Attributes]
 # Numbers of records and values; an engine refuses larger ones.
 Numbers = NDArray[np.int32]
 
+# Bytes per record that numbers of records and values take beside the tables.
+BESIDE = 150
 # What is an attribute at all.
 THERE = "value IS NOT NULL AND confidence > 0"
 # Finding the best compression takes longest.
@@ -40,6 +42,7 @@ def coded_attributes(
     Exact unless two different values of a label have the same 64-bit hash: with m values the probability is at most
     m^2 / 2^65, for ten million 3 in a million, if values are not made to collide. Texts stay in the engine.
     """
+    store.leave(records * BESIDE)
     among = _label_type(store, parts)
     values = store.make(f"SELECT CAST(0 AS INTEGER) AS vid, CAST(NULL AS {among}) AS label, '' AS value WHERE false")
     rows = store.make("SELECT CAST(0 AS INTEGER) AS rid, CAST(0 AS INTEGER) AS vid WHERE false")
@@ -119,7 +122,7 @@ def coded_forms(attributes: Attributes, forming: Forming, names: Collection[str]
         f"SELECT {store.hashed(sql_letters('value'))}, vid FROM {forms.name} WHERE {named}"
     )
     owned, needed = (words, spoken), (coded, forms)
-    formed = Coded(store, forms.name, coded.rows, coded.held, owned, needed, words, spoken, coded.certain)
+    formed = Coded(store, forms.name, coded.rows, coded.counts, owned, needed, words, spoken, coded.certain)
     return _attributes(formed, attributes.records, attributes.several, forms.formed)
 
 
@@ -160,7 +163,7 @@ def _attributes(
             "GROUP BY r.rid, v.label, v.value"
         )
     attributes = Attributes(store, f"({query})", records, several, formed, coded=coded)
-    attributes.__dict__["labels"] = tuple(coded.held)
+    attributes.__dict__["labels"] = tuple(coded.counts)
     return attributes
 
 
@@ -199,6 +202,7 @@ def read_coded(
 ) -> tuple[Attributes, Attributes | None]:
     """Attributes that were written, used in place; several processes may read one file."""
     name = _called(path)
+    store.leave(records * BESIDE)
     store.run(f"ATTACH IF NOT EXISTS {store.text(str(path))} AS {name} (READ_ONLY)")
     rows, values = _every_row(f"{name}.kept_rows", certain=certain), f"{name}.kept_values"
     if not formed:
