@@ -49,13 +49,13 @@ def wrong(value: Any) -> Any:
         (lambda: Adversary("a", wrong(Resolve(Rules([["phone"]])))), "put [ ] around a single step"),
         (lambda: Label(normalise=wrong("email")), "such as normaliser('email')"),
         (lambda: Label(similarity=wrong("jaro_winkler")), "such as similarity('jaro_winkler')"),
-        (lambda: Labels(wrong({"card": 4})), "label 'card' is no Label"),
+        (lambda: Labels(wrong({"card": 4})), "label 'card' is not a Label"),
         (lambda: plan_decoys(HELD, ANA, wrong(JOINS), budget=3, allowed=["phone"]), "adversaries is a single one"),
         (
             lambda: plan_decoys(HELD, ANA, [JOINS], budget=3, allowed="phone"),
             "'allowed' is text: list in",
         ),
-        (lambda: plan_removals(HELD, ANA, JOINS, offers=wrong({"shop": 5})), "the offer of 'shop' is no Offer"),
+        (lambda: plan_removals(HELD, ANA, JOINS, offers=wrong({"shop": 5})), "the offer of 'shop' is not an Offer"),
     ],
 )
 def test_a_mistake_in_python_is_told_with_the_way_out(call: Callable[[], object], said: str) -> None:
