@@ -673,6 +673,11 @@ class TestBoosting:
             assert len(one.values) == len(other.values) > 0
             assert one.log_posterior(ordinal) == pytest.approx(other.log_posterior(ordinal))
 
+    def test_of_very_many_records_a_tenth_is_drawn(self):
+        sums = np.ones((2, 20 * deep.MOST_RECORDS))
+        at, _ = deep.drawn(sums, np.random.default_rng(0))
+        assert len(at) == pytest.approx(2 * deep.MOST_RECORDS, rel=0.05)
+
     def test_the_records_drawn_stand_for_all(self):
         rng = np.random.default_rng(2)
         sums = np.stack([rng.normal(size=40_000) * rng.random(40_000), rng.random(40_000)])
@@ -718,6 +723,12 @@ class TestBoosting:
         monkeypatch.setattr(auto, "HARDLY_BY_NETS", worth)
         fitted = AutoLogLift(folds=2, doubt=False, random_state=0).fit(*logistic(500, 2.0))
         assert list(fitted.ensemble_.models) == kept
+
+    @pytest.mark.parametrize(("most", "nets"), [(200, 2), (100, 1)])
+    def test_with_more_records_than_a_net_learns_from_every_part_has_one_net(self, most, nets, monkeypatch):
+        monkeypatch.setattr("tacit.learn.crossfitting.candidates.MOST_FOR_NETS", most)
+        fitted = AutoLogLift(learners=("net",), folds=2, doubt=False, random_state=0).fit(*logistic(300, 2.0))
+        assert [len(model.networks) for model in fitted.ensemble_.models["net"]] == [nets, nets]
 
 
 class TestFiles:

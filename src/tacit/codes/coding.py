@@ -221,13 +221,14 @@ def told_counts(table: Table, code: CellCode, counts: Counts, cell: Ints) -> Cou
     """Counts by cell as counts of what is written: the released columns replace the last column, the cell."""
     levels, codes = [*counts.levels[:-1]], [*counts.codes[:, :-1].T]
     as_numbers = written_numbers(table, code)
+    used = np.unique(cell)
     for name, texts in zip(code.columns, code.written, strict=True):
         is_number = name in as_numbers
-        here = [texts[at] if is_number or texts[at] is None else str(texts[at]) for at in cell.tolist()]
+        here = [texts[at] if is_number or texts[at] is None else str(texts[at]) for at in used.tolist()]
         present = sorted({*here} - {None})
         levels.append((*present, *([None] if None in here else [])))
         place = {value: at for at, value in enumerate(levels[-1])}
-        codes.append(np.array([place[value] for value in here], np.int64))
+        codes.append(np.array([place[value] for value in here], np.int64)[np.searchsorted(used, cell)])
     # Two cells may be written alike, if their numbers agree.
     return _grouped(counts, [*counts.columns[:-1], *code.columns], levels, codes)
 

@@ -5,11 +5,10 @@ It knows nothing of media: :mod:`tacit.report` shows a document as terminal text
 
 # ruff: noqa: F403  Every module lists its own names.
 
-from tacit.document import badges, blocks, charts, factors, leakage, posts, progress, quantities, strings
+from tacit.document import badges, blocks, charts, leakage, posts, progress, quantities, strings
 from tacit.document.badges import *
 from tacit.document.blocks import *
 from tacit.document.charts import *
-from tacit.document.factors import *
 from tacit.document.leakage import *
 from tacit.document.posts import *
 from tacit.document.progress import *
@@ -20,7 +19,6 @@ __all__ = [
     *badges.__all__,
     *blocks.__all__,
     *charts.__all__,
-    *factors.__all__,
     *leakage.__all__,
     *posts.__all__,
     *progress.__all__,

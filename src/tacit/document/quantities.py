@@ -15,7 +15,20 @@ from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_type_hi
 
 from tacit.errors import PLAIN, Part, Sentence, Wording
 
-__all__ = ["UNIT", "Chance", "Count", "Information", "Interval", "Nats", "Number", "Share", "converted", "measured"]
+__all__ = [
+    "UNIT",
+    "Chance",
+    "Count",
+    "Information",
+    "Interval",
+    "LiftFactor",
+    "Nats",
+    "Number",
+    "Share",
+    "converted",
+    "factor_limits",
+    "measured",
+]
 
 T = TypeVar("T")
 
@@ -30,6 +43,7 @@ EPSILONS = "epsilons"
 UNKNOWN = "–"
 # Sums that should cancel, or add up to one, miss by about this much; showing it would only raise questions.
 _ROUNDING = 1e-12
+_LARGEST_POWER = 700.0
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _WAYS = {"nearest": ROUND_HALF_EVEN, "up": ROUND_CEILING, "down": ROUND_FLOOR}
 
@@ -348,3 +362,21 @@ def measured(value: float | None, unit: str, *, with_unit: bool = True) -> Nats 
     if unit == NATS:
         return Nats(value, unit=with_unit)
     return Share(value) if unit == "probability" else Number(value)
+
+
+@dataclass(frozen=True)
+class LiftFactor:
+    """e to the power of some nats, the same for readers of nats and of bits: 2 is twice as likely, 0.5 half."""
+
+    nats: float | None
+
+    def told(self, wording: Wording) -> str:
+        """Only the factor; the words around it say what becomes likelier."""
+        if self.nats is None or math.isnan(self.nats):
+            return UNKNOWN
+        return number(math.exp(self.nats) if self.nats < _LARGEST_POWER else math.inf)
+
+
+def factor_limits(low: float, high: float, kind: Literal["95% interval", ""] = "") -> Interval:
+    """An interval of factors, from that of a log-lift."""
+    return Interval(LiftFactor(low), LiftFactor(high), kind=kind)

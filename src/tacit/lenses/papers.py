@@ -18,9 +18,14 @@ def claim(certificate: Certificate) -> doc.Paragraph:
     return doc.Paragraph(certificate.claim, "claim", label="Claim")
 
 
-def assumptions(certificate: Certificate) -> Sections:
-    """What the claim rests on."""
-    return (doc.Section("What the claim rests on", (doc.Bullets(certificate.assumptions),)),)
+def assumptions(result: Any) -> Sections:
+    """What the claim of a release rests on."""
+    return (doc.Section("What the claim rests on", (doc.Bullets(result.certificate.assumptions),)),)
+
+
+def notes(result: Any) -> Sections:
+    """The notes on a release, which are only for the terminal."""
+    return tuple(doc.notes_section(result.notes, where="terminal"))
 
 
 def certificate_section(certificate: Certificate, rows: Rows, *parts: str, check: str) -> Sections:

@@ -11,10 +11,6 @@ from typing import TYPE_CHECKING
 from tacit.rooms import face
 
 if TYPE_CHECKING:
-    from tacit.lift.agreement import (
-        agree as agree,
-        crosstab as crosstab,
-    )
     from tacit.lift.correcting import (
         Correction as Correction,
         correction as correction,
@@ -43,6 +39,7 @@ if TYPE_CHECKING:
         Mask as Mask,
         Matrix as Matrix,
         Vector as Vector,
+        crosstab as crosstab,
         sums as sums,
     )
     from tacit.lift.measures import (
@@ -151,6 +148,7 @@ if TYPE_CHECKING:
         SLACK as SLACK,
         SUM_TOLERANCE as SUM_TOLERANCE,
         TOLERANCE as TOLERANCE,
+        agree as agree,
         settled as settled,
     )
     from tacit.lift.tradeoff import Funnel as Funnel, funnel as funnel

@@ -30,6 +30,15 @@ def sums(labels: Labels, weights: Vector, n: int) -> Vector:
     return np.asarray(np.bincount(labels, weights, n), dtype=np.float64)
 
 
+def crosstab(rows: Labels, columns: Labels, weight: Labels | Vector) -> Matrix:
+    """The weight of every pair of a row and a column that occur, in the order of their codes."""
+    row_codes, row = np.unique(rows, return_inverse=True)
+    column_codes, column = np.unique(columns, return_inverse=True)
+    shape = len(row_codes), len(column_codes)
+    flat = np.bincount(row * shape[1] + column, weights=weight, minlength=shape[0] * shape[1])
+    return flat.astype(np.float64).reshape(shape)
+
+
 def checked_probabilities(values: ArrayLike, name: str) -> Vector:
     """``values`` as probabilities that sum to one exactly, if they do within rounding."""
     array = np.asarray(values, dtype=np.float64)

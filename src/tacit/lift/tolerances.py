@@ -7,6 +7,7 @@ at most what was asked, as a float. A recomputed number agrees with the one clai
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 TOLERANCE: Final = 1e-12
@@ -36,3 +37,10 @@ def settled(value: float, bound: float) -> float:
     if value <= NOTHING:
         return 0.0
     return bound if bound < value <= bound + TOLERANCE * max(1.0, bound) else value
+
+
+def agree(a: float, b: float, *, within: float = AGREEMENT) -> bool:
+    """Whether two numbers are the same except for rounding; infinity agrees only with itself."""
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return a == b
+    return abs(a - b) <= within * max(1.0, abs(a), abs(b))

@@ -75,12 +75,12 @@ class UseScore:
     """How well a column is predicted in held-out original records.
 
     Models were trained on other original records (``original``), and on the same records as released (``release``);
-    the best score is given. ``baseline`` needs no model. ``target`` says what was predicted about the column.
+    the best score is given. ``baseline`` needs no model. ``predicted`` says what about the column was.
     """
 
     name: str
     measure: Literal["AUC", "accuracy"]
-    target: Literal["value", "above the middle", "commonest values"]
+    predicted: Literal["value", "above the middle", "commonest values"]
     original: float
     release: float
     baseline: float

@@ -254,16 +254,16 @@ class Table:
         One query reads all that were not brought before: where columns follow from each other, one for each would
         work out all of them again and again.
         """
-        made = self._brought.encoded
-        missing = [name for name in dict.fromkeys(columns) if name not in made]
+        by_name = self._brought.encoded
+        missing = [name for name in dict.fromkeys(columns) if name not in by_name]
         if missing:
             brought = self.brought(missing)
             if brought is None:
                 return None
             for name in missing:
                 levels, codes = encoded(brought.column(name), name, self[name].order)
-                made[name] = levels, codes.astype(np.int32)
-        return [made[name] for name in columns]
+                by_name[name] = levels, codes.astype(np.int32)
+        return [by_name[name] for name in columns]
 
     def held(self, most: int) -> Table:
         """The table with its rows computed and kept, if there are at most ``most``; otherwise unchanged."""
@@ -317,13 +317,19 @@ class Table:
         if step == 1:
             return self
         if step not in self._thinned:
-            kept = self._spaced(step, self.names)
+            here = self._brought.columns.keys() >= set(self.names)
+            kept = self.sample(self.names, rows) if here else self._spaced(step, self.names)
+
+            def spaced() -> Rows:
+                return self.engine.held(self.every(step).rows)
+
             if kept is None:
                 with self.reading():
-                    self._thinned[step] = self.with_rows(self.engine.held(self.every(step).rows), self.columns)
+                    self._thinned[step] = self.with_rows(spaced(), self.columns)
             else:
                 # These are all its rows, in order, and they are here: the engine may never need them.
-                thin = self._thinned[step] = self.with_rows(partial(self.engine.of_arrow, kept), self.columns)
+                rows_later = spaced if here else partial(self.engine.of_arrow, kept)
+                thin = self._thinned[step] = self.with_rows(rows_later, self.columns)
                 thin._brought.columns.update(zip(kept.column_names, kept.columns, strict=True))
                 vars(thin)["_row_count"] = kept.num_rows
         return self._thinned[step]

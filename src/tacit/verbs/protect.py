@@ -115,43 +115,40 @@ def protect(
     if out is None and ledgered.ledger is not None:
         words = "a ledger records where a release is: say {out}, or leave out {ledger}"
         raise ArgumentError(sentence(words, out=Setting("out", "release"), ledger=Setting("ledger")))
-    from tacit.lenses.released import PassingFolder
+    from tacit.lenses.released import PassingFolder, ReleasedTable
 
     folder, place = None, Path(out or "release")
     if out is None:
         folder = PassingFolder()
         place = folder.path / place
     coded = media_mechanism(lens, making, coding, (noise, mask)) == "code"
-    if lens == "vectors":
-        from tacit.lenses.vectors.coding import protect_coded_vectors
-
-        return replace(
-            protect_coded_vectors(question, bound, making, coding, out=place, progress=progress), held=folder
-        )
-    if lens == "images":
-        if coded:
-            from tacit.lenses.images.coding import protect_coded_images
-
-            return replace(
-                protect_coded_images(question, bound, making, coding, out=place, progress=progress), held=folder
-            )
-        from tacit.lenses.images.protect import protect_images
-
-        return replace(protect_images(question, bound, making, noise, out=place, progress=progress), held=folder)
-    framed = framing(question.source)
+    rest: dict[str, Any] = {"out": place, "progress": progress}
+    result: Any
     with memory_limit(question.memory):
         if lens == "table":
             from tacit.lenses.table.protect import protect_table
 
-            result: Any = protect_table(question, bound, making, learning, ledgered, out=place, progress=progress)
+            result = protect_table(question, bound, making, learning, ledgered, **rest)
+        elif lens == "vectors":
+            from tacit.lenses.vectors.coding import protect_coded_vectors
+
+            result = protect_coded_vectors(question, bound, making, coding, **rest)
+        elif lens == "images" and coded:
+            from tacit.lenses.images.coding import protect_coded_images
+
+            result = protect_coded_images(question, bound, making, coding, **rest)
+        elif lens == "images":
+            from tacit.lenses.images.protect import protect_images
+
+            result = protect_images(question, bound, making, noise, **rest)
         elif coded:
             from tacit.lenses.text.coding import protect_coded_posts
 
-            return replace(
-                protect_coded_posts(question, bound, making, coding, out=place, progress=progress), held=folder
-            )
+            result = protect_coded_posts(question, bound, making, coding, **rest)
         else:
             from tacit.lenses.text.protect import protect_text
 
-            result = protect_text(question, bound, making, mask, out=place, progress=progress)
-    return replace(result, held=folder, framed=framed)
+            result = protect_text(question, bound, making, mask, **rest)
+    if isinstance(result, ReleasedTable):
+        result = replace(result, framed=framing(question.source))
+    return replace(result, held=folder)

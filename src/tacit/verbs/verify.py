@@ -101,15 +101,7 @@ def _verified(request: VerifyRequest, progress: Progress) -> VerifyResult:
         from tacit.lenses.table.verify import verify_table
 
         checked = verify_table(folder, certificate, against=against, engine=request.engine, progress=progress)
-    return VerifyResult(
-        release=str(request.release),
-        against=None if against is None else _name(against),
-        verdict=checked.verdict,
-        headline=checked.headline,
-        checks=checked.checks,
-        notes=checked.notes,
-        whole_file=checked.whole_file,
-    )
+    return VerifyResult(str(request.release), None if against is None else _name(against), **vars(checked))
 
 
 def _name(against: Any) -> str:

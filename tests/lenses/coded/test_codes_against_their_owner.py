@@ -18,7 +18,7 @@ from papers import forge, write_paper
 from tacit.errors import DataError, NotCertifiedError
 from tacit.lenses.coded.parts import dealt, shuffled, units_of
 from tacit.loading import file_sha256
-from tacit.release import read_certificate
+from tacit.release import read_certificate, worded
 
 
 def vectors(n: int = 700, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -89,6 +89,19 @@ def test_another_key_is_found_out(made, tmp_path) -> None:
     changed = shutil.copytree(made.out, tmp_path / "r")
     (changed / "private" / "key.txt").write_text("00" * 32 + "\n")
     assert "key is the one committed to" in broken_lines(changed, made.source)
+
+
+def test_without_the_salt_nobody_can_tell_whether_the_original_is_the_one(made, tmp_path) -> None:
+    changed = shutil.copytree(made.out, tmp_path / "r")
+    (changed / "private" / "salt.txt").unlink()
+    unsure = [check.name for check in tacit.verify(changed, against=made.source).checks if check.passed is None]
+    assert unsure == ["original is the one certified", "key is the one committed to"]
+
+
+def test_a_share_in_the_claim_is_rounded_up(made) -> None:
+    certificate = read_certificate(made.out)
+    for ceiling, told in ((0.65, "65.0%"), (0.6501, "65.1%"), (0.6499, "65.0%")):
+        assert f"more often than {told} of the time" in worded(replace(certificate, ceiling=ceiling)).claim
 
 
 def test_a_vector_that_is_not_the_mean_of_its_code_is_found_out(made, tmp_path) -> None:

@@ -6,12 +6,14 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from papers import write_paper
+from papers import forge, write_paper
 from sizes import few
 from tacit import audit, protect, report, verify
 from tacit.errors import ArgumentError, ColumnError, DataError, SourceError
@@ -19,6 +21,7 @@ from tacit.lenses.images import HogClassifier, ImageAuditResult, open_images
 from tacit.lenses.images.claims import patch_delta
 from tacit.lenses.images.images import open_pixels, patch_masks, patches, pixels_of, write_images
 from tacit.lenses.images.verify import noise_law
+from tacit.release import Check, files_sha256, read_certificate
 
 Image = pytest.importorskip("PIL.Image", reason="Pillow is not installed (extra `images`)")
 PngImagePlugin = pytest.importorskip("PIL.PngImagePlugin")
@@ -294,7 +297,6 @@ def test_the_owner_s_papers_cut_short_are_called_damaged(place: Path, tmp_path: 
         ("report", "report is the one certified"),
         ("original", "original is the one certified"),
         ("flags", "unflagged patches are unchanged"),
-        ("scale", "scale of the noise"),
         ("words in a file", "files are written plainly"),
     ],
 )
@@ -321,12 +323,94 @@ def test_a_changed_release_is_caught(place: Path, tmp_path: Path, damage: str, l
         Image.fromarray(np.asarray(Image.open(file))).save(file, pnginfo=info)
     elif damage == "flags":
         np.savez(release / "private" / "flags.npz", flags=np.zeros((240, 16), bool), patch=4)
-    else:
-        told["scale"] = 0.5
     write_paper(paper, told)
     found = verify(release, against=faces_here, labels=place / "labels.csv")
     assert found.verdict == "broken"
     assert line in [check.name for check in found.checks if check.passed is False]
+
+
+@pytest.mark.parametrize(
+    ("field", "better", "line"),
+    [
+        ("flagged_share", lambda n: n / 2, "share of noised patches"),
+        ("flagged_images", lambda n: n / 2, "share of noised patches"),
+        ("mean_square", lambda n: 2 * n, "mean squared change"),
+        ("scale", lambda n: n / 16, "scale of the noise"),
+        ("delta", lambda n: replace(n, largest=n.largest / 2), "bound"),
+        ("kept_labels", lambda n: (), "no other labels"),
+    ],
+)
+def test_a_better_number_in_the_certificate_is_found_out_by_its_own_line(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, field: str, better: Any, line: str
+) -> None:
+    # Training adversaries takes long, and says nothing about these numbers.
+    done = Check("adversaries trained again", True, "")
+    monkeypatch.setattr("tacit.lenses.images.verify._check_of_adversaries", lambda *_, **__: done)
+    release = shutil.copytree(place / "release", tmp_path / "release")
+    forge(release, **{field: better(getattr(read_certificate(release), field))})
+    assert line in broken_lines(release, place)
+
+
+@pytest.mark.parametrize(
+    ("damage", "line"),
+    [
+        ("a pixel without noise", "unflagged patches are unchanged"),
+        ("a patch as it was", "every flagged patch was noised"),
+        ("another label", "kept labels"),
+        ("words in a file", "files are written plainly"),
+        ("an image less", "number and size of images"),
+        ("flags of other patches", "owner's papers fit the release"),
+    ],
+)
+def test_a_release_forged_with_its_fingerprint_is_found_out_by_its_own_line(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str, line: str
+) -> None:
+    done = Check("adversaries trained again", True, "")
+    monkeypatch.setattr("tacit.lenses.images.verify._check_of_adversaries", lambda *_, **__: done)
+    release = shutil.copytree(place / "release", tmp_path / "release")
+    with np.load(release / "private" / "flags.npz") as kept:
+        arrays = dict(kept)
+    flags, labels = arrays["flags"], release / "labels.csv"
+    # The telling patch is noised in nearly every image, and hardly any other.
+    at = int(np.flatnonzero(flags[:, 4 * ROW + COLUMN] & ~flags[:, 0])[0])
+    file = release / "images" / sorted(each.name for each in (release / "images").iterdir())[at]
+    names = dict(line.split(",") for line in (release / "private" / "names.csv").read_text().splitlines())
+    original = np.asarray(Image.open(place / "faces" / names[file.name]))
+    here = np.s_[4 * ROW : 4 * ROW + 4, 4 * COLUMN : 4 * COLUMN + 4]
+    pixels = np.array(Image.open(file))
+    if damage == "a pixel without noise":
+        pixels[0, 0] ^= 1
+        Image.fromarray(pixels).save(file)
+    elif damage == "a patch as it was":
+        pixels[here] = original[here]
+        Image.fromarray(pixels).save(file)
+    elif damage == "another label":
+        first, *rest = labels.read_text().splitlines(keepends=True)
+        rest[at] = rest[at].replace(",", ",1")
+        labels.write_text(first + "".join(rest))
+    elif damage == "words in a file":
+        said = PngImagePlugin.PngInfo()
+        said.add_text("Software", "smiles")
+        Image.open(file).save(file, pnginfo=said)
+    elif damage == "an image less":
+        file.unlink()
+    else:
+        np.savez(release / "private" / "flags.npz", **(arrays | {"flags": flags[:, :9]}))
+    output = replace(read_certificate(release).output, sha256=files_sha256(release, "images"))
+    forge(release, output=output)
+    assert line in broken_lines(release, place)
+
+
+def test_an_adversary_that_guesses_more_than_was_said_is_found_out(place: Path, tmp_path: Path) -> None:
+    release = shutil.copytree(place / "release", tmp_path / "release")
+    scores = read_certificate(release).adversaries
+    forge(release, adversaries=tuple(replace(each, before=each.before / 2) for each in scores))
+    assert "adversaries trained again" in broken_lines(release, place)
+
+
+def broken_lines(release: Path, place: Path) -> list[str]:
+    found = verify(release, against=place / "faces", labels=place / "labels.csv")
+    return [check.name for check in found.checks if check.passed is False]
 
 
 @pytest.mark.parametrize("wrong", [0.9, 1.1])

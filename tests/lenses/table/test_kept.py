@@ -375,7 +375,7 @@ def test_a_use_is_judged_on_records_as_they_were_given() -> None:
     assert 0.5 < scores[1].release < scores[0].release - 0.1
     # A model that learned what is false ranks by chance, one way or the other.
     assert scores[2].release < scores[0].release - 0.1
-    assert all(score.measure == "AUC" and score.baseline == 0.5 and score.target == "value" for score in scores)
+    assert all(score.measure == "AUC" and score.baseline == 0.5 and score.predicted == "value" for score in scores)
 
 
 def test_a_use_that_is_linear_in_many_numbers_is_scored_as_a_linear_model_has_it() -> None:
@@ -444,7 +444,7 @@ def test_a_column_with_many_values_is_predicted_by_halves_or_by_its_commonest_va
     keeps = kept_of(
         original, original, released=original.column_names, kinds=KINDS | {"name": "text"}, use=["name", "age"]
     )
-    assert [(score.target, score.measure) for score in keeps.use] == [
+    assert [(score.predicted, score.measure) for score in keeps.use] == [
         ("commonest values", "accuracy"),
         ("above the middle", "AUC"),
     ]

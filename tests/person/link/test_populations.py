@@ -11,7 +11,7 @@ import pytest
 
 from sizes import few, many
 from tacit.errors import ArgumentError
-from tacit.person import Correlated, Label, Labels, Record, Reference, measure, merge, similarity
+from tacit.person import Correlated, Label, Labels, Record, Reference, measure, merge, normaliser, similarity
 from tacit.person.link import (
     Long,
     class_diversity,
@@ -209,15 +209,69 @@ def test_clusters_are_merged_in_the_engine_as_in_memory(policy):
     clusters = np.array([chance.randrange(rid + 1) if chance.random() < 0.5 else rid for rid in range(200)])
     clusters = clusters[clusters]
     single = {"name", "dob"}
-    table = merged(held, clusters, policy, single=single)
+    labels = Labels({label: Label(single=True) for label in single})
+    table = merged(held, clusters, policy, labels=labels)
     rows = held.store.ask(f"SELECT * FROM {table}").to_pylist()
     got = {(row["cid"], row["label"], row["value"]): row["p"] for row in rows}
     assert len(got) == len(rows)
-    labels = Labels({label: Label(single=True) for label in single})
     expected = {}
     for cid in set(clusters.tolist()):
         whole = merge([as_record(found[rid]) for rid in np.flatnonzero(clusters == cid)], policy, labels)
         expected |= {(cid, *attribute.fact): attribute.confidence for attribute in whole}
+    assert got == pytest.approx(expected, rel=1e-12)
+
+
+SAYING_LESS = {
+    "dob": [
+        "1963",
+        "1963-02",
+        "1963-02-16",
+        "1963-05-01",
+        "1964",
+        "1963-02-**",
+        "****-02-16",
+        "03/04/1990",
+        "1990-04-03",
+    ],
+    "name": ["a archer", "alice archer", "alice marie archer", "archer", "bob archer", "al*** archer"],
+    "phone": ["01601234567", "+491601234567", "***4567", "+49160*******", "+441601234567"],
+    "place": ["11*", "115", "1**", "116", "***"],
+}
+
+
+@pytest.mark.parametrize("policy", ["union", "consensus", "vote", "diluted"])
+@pytest.mark.parametrize("seed", range(many(2, 40)))
+def test_values_that_say_less_are_merged_in_the_engine_as_in_memory(policy, seed):
+    chance = random.Random(seed)
+    found = [
+        {
+            (label, value): chance.choice([0.2, 0.5, 0.9, 1.0])
+            for label, values in SAYING_LESS.items()
+            for value in chance.sample(values, chance.randint(0, 2))
+        }
+        for _ in range(120)
+    ]
+    clusters = np.array([rid - rid % chance.choice([1, 5]) for rid in range(120)])
+    clusters = clusters[clusters]
+    held = held_of(found)
+    labels = Labels(
+        {
+            "dob": Label(single=True, normalise=normaliser("date")),
+            "name": Label(normalise=normaliser("name")),
+            "phone": Label(normalise=normaliser("phone")),
+            "place": Label(single=seed % 2 == 0),
+        }
+    )
+    rows = held.store.ask(f"SELECT * FROM {merged(held, clusters, policy, labels=labels)}").to_pylist()
+    got = {(row["cid"], row["label"], row["value"]): row["p"] for row in rows}
+    assert len(got) == len(rows)
+    expected = {}
+    for cid in set(clusters.tolist()):
+        members = [as_record(found[rid]) for rid in np.flatnonzero(clusters == cid)]
+        whole = merge(members, policy, labels)
+        expected |= {(cid, *attribute.fact): attribute.confidence for attribute in whole}
+        if policy == "consensus" and len(members) > 1:
+            assert sum(attribute.confidence for attribute in whole if attribute.label == "dob") <= 1 + 1e-12
     assert got == pytest.approx(expected, rel=1e-12)
 
 

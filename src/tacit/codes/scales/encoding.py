@@ -1,8 +1,9 @@
-"""A table whose columns are replaced by the numbers of their atoms, in the engine."""
+"""A table whose columns are replaced by the numbers of their atoms, or by their texts, in the engine."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from tacit.tables.columns import ROW, Column
 from tacit.tables.engines.coarsening import Coarsening, Stretch
 from tacit.tables.engines.protocol import halved
 from tacit.tables.numbers import MISSING, as_number
+from tacit.tables.rewriting import labelled
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
@@ -146,3 +148,21 @@ def _atom(name: str, column: Column, scale: Scale) -> nw.Expr:
         as_text = column.dtype == "String" and not isinstance(scale, BeginningScale)
         absent = nw.when(nw.col(_not_blank(name))).then(absent).otherwise(missing) if as_text else missing
     return nw.when(~nw.col(name).is_null()).then(place.cast(nw.Int64)).otherwise(absent)
+
+
+def told_at(table: Table, scales: Sequence[Scale]) -> Table:
+    """The table with the column of each scale written as the texts of its atoms; the rest is unchanged.
+
+    Guarantees
+    ----------
+    Rows, their order and all other columns stay.
+    """
+    table = atoms_table(table, scales)
+    for scale in scales:
+        atoms = np.arange(scale.size)
+        texts = tuple(scale.text(atoms == atom) for atom in atoms)
+        table = labelled(table, scale.column, {scale.column: texts})
+        order = texts if scale.ordered else ()
+        columns = [replace(each, order=order) if each.name == scale.column else each for each in table.columns]
+        table = table.with_rows(table.rows, columns)
+    return table

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tacit.codes.descent import Ints
 from tacit.codes.search.limits import CellLimits
-from tacit.codes.search.records import GroupedRecords
-from tacit.codes.tree import ColumnAtoms
+from tacit.codes.search.pruning import weight_of
+from tacit.codes.search.records import GroupedRecords, SecretBound
+from tacit.codes.tree import CellTree, ColumnAtoms
 from tacit.lift import Mask, Matrix, Vector
 from tacit.lift.joint import sums
 
@@ -282,3 +283,19 @@ def _by_label(place: Ints, label: NDArray[np.integer], weight: Vector, n: int, v
     """What each label weighs in each place; a label beyond ``values`` is not counted."""
     counts = sums(label.astype(np.int64) * n + place, weight, (values + 1) * n)
     return counts.reshape(values + 1, n)[:values]
+
+
+def within_parts(
+    tree: CellTree, records: GroupedRecords, bounds: Sequence[SecretBound], guide: ArrayLike | None = None
+) -> tuple[tuple[CellLimits, ...], Frontier]:
+    """The limits inside the known parts of a tree, and the frontier of its leaves."""
+    leaf = tree.leaf_of(records.codes)
+    part_of = np.searchsorted(tree.known, tree.known_of[tree.leaves])
+    node = np.searchsorted(tree.leaves, leaf)
+    limits = tuple(
+        CellLimits.of(bound, weight_of(secret, part_of[node], records.weight, (bound.n_secrets, len(tree.known))))
+        for secret, bound in zip(records.secrets, bounds, strict=True)
+    )
+    marks = None if guide is None else np.asarray(guide, np.float64).T[bounds[0].binding]
+    labels = tuple(each.label for each in limits)
+    return limits, Frontier.of(records, labels, node, tree.leaves, part_of, marks)

@@ -8,16 +8,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tacit.codes.search.cuts import CutRules
-from tacit.codes.search.frontier import LARGEST_CHUNK, Frontier
+from tacit.codes.search.cuts import CutRules, missing_cuts
+from tacit.codes.search.frontier import LARGEST_CHUNK, Frontier, within_parts
 from tacit.codes.search.growth import Growth
 from tacit.codes.search.judging import Strict
 from tacit.codes.search.limits import CellLimits
-from tacit.codes.search.missing import missing_apart
 from tacit.codes.search.pruning import pruned
 from tacit.codes.search.records import GroupedRecords, SecretBound
 from tacit.codes.search.spending import spent
-from tacit.codes.search.starting import within_parts
 from tacit.codes.search.worth import worth_of
 from tacit.codes.tree import CellTree, ColumnAtoms
 from tacit.errors import ArgumentError
@@ -25,6 +23,8 @@ from tacit.errors import ArgumentError
 # In tables of up to this many atoms in all, a node's best cuts are compared by what they tell about every column.
 _SMALL = 3_000_000
 _RIVALS = 5
+# If a larger share of the records lacks a column, it waits its turn: being missing then tells enough to be chosen.
+_MOST_APART = 0.03
 
 
 def grow(
@@ -149,7 +149,7 @@ def _further(rules: CutRules, known_columns: Sequence[int], judge: Strict) -> Cu
 
 def _grown(growth: Growth, frontier: Frontier, rules: CutRules) -> Growth:
     # If all released columns may be known, there is nothing else to tell.
-    for each in missing_apart(growth, frontier, rules) if rules.open else ():
+    for each in _missing_apart(growth, frontier, rules) if rules.open else ():
         growth.grow(each, rules)
     return growth
 
@@ -162,3 +162,30 @@ def _known_parts(records: GroupedRecords, rules: CutRules, known: Sequence[int],
         _, frontier = within_parts(growth.tree(), bare, ())
         growth.grow(frontier, replace(rules, open=tuple(known), least=least))
     return growth.tree().with_known(growth.tree().leaves)
+
+
+def _missing_apart(growth: Growth, frontier: Frontier, rules: CutRules) -> list[Frontier]:
+    """Cut off missing values of each ordered column where they may be a part of their own; the resulting frontiers.
+
+    The texts of all others then need not mention them.
+
+    Records that lack one column are not searched for what else they lack: there are few of them.
+    """
+    whole, apart = [frontier], list[Frontier]()
+    lacking = [at for at in rules.open if rules.columns[at].missing]
+    missing = {at: frontier.records[frontier.codes[at] == rules.columns[at].size - 1].sum() for at in lacking}
+    for column in sorted(lacking, key=lambda at: float(missing[at])):
+        left = list[Frontier]()
+        for each in whole:
+            best = missing_cuts(each, rules, column, most=_MOST_APART)
+            if not best.has_cut.any():
+                left.append(each)
+                continue
+            children = growth.cut(each, best, best.has_cut)
+            present = np.arange(len(children)) % 2 == 0
+            left.append(children.of_nodes(present))
+            apart.append(children.of_nodes(~present))
+            if not best.has_cut.all():
+                left.append(each.of_nodes(~best.has_cut))
+        whole = left
+    return [*whole, *apart]

@@ -8,12 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from tacit.codes.search.cuts import CutRules, best_cuts
-from tacit.codes.search.frontier import Frontier
+from tacit.codes.search.frontier import Frontier, within_parts
 from tacit.codes.search.growth import Growth
 from tacit.codes.search.judging import Spending
 from tacit.codes.search.limits import CellLimits
 from tacit.codes.search.records import GroupedRecords, SecretBound
-from tacit.codes.search.starting import within_parts
 from tacit.codes.tree import CellTree
 from tacit.lift import Mask, Matrix, Vector
 from tacit.lift.joint import sums

@@ -25,8 +25,9 @@ DEPTH, LEAST, LEAST_GAIN = 5, 20, 1e-9
 # The most rounds, and how many without a better loss on held-out records end the training. With few records the first
 # trees follow noise, until one happens to ask what an interaction needs: that takes more patience.
 MOST_ROUNDS, PATIENCE, LONG_PATIENCE, FEW = 100, 10, 30, 10_000
-# A tree is grown on about this many records; how far a record's curvature counts when they are drawn.
-MOST_RECORDS, CURVATURE = 12_000, 0.1
+# A tree is grown on about this many records, or on one of so many where that is more; how far a record's curvature
+# counts when they are drawn.
+MOST_RECORDS, ONE_OF, CURVATURE = 12_000, 10, 0.1
 # The most cuts of a number. Codes of a category that are told apart: the commonest, and all others as one.
 MOST_CUTS, MOST_CODES = 63, 255
 LEAST_PROBABILITY = 1e-6
@@ -193,7 +194,7 @@ def drawn(sums: Floats, rng: np.random.Generator) -> tuple[Codes, Floats]:
     if size <= MOST_RECORDS:
         return np.arange(size), np.ones(size)
     matters = np.sqrt(sums[0] ** 2 + CURVATURE * sums[1] ** 2)
-    chance = np.minimum(1.0, matters * (MOST_RECORDS / matters.sum()))
+    chance = np.minimum(1.0, matters * (max(MOST_RECORDS, size // ONE_OF) / matters.sum()))
     at = np.flatnonzero(rng.random(size) < chance)
     return at, 1 / chance[at]
 

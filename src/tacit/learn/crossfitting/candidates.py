@@ -131,17 +131,18 @@ def _boosting(lesson: Lesson) -> list[FoldModel]:
 
 
 def _nets(lesson: Lesson) -> list[FoldModel]:
-    # Two nets per part, each with its own start and its own records to stop by; their mean varies less.
+    # Two nets per part, each with its own start and its own records to stop by; their mean varies less. With so many
+    # records that a net does not learn from all, nets vary little, and there is one.
+    many = min(len(learn) for learn, _ in lesson.parts) > MOST_FOR_NETS
+    parts = [list(lesson.parts)]
+    if not many:
+        parts.append([checked_apart(np.concatenate(part), lesson.secret, lesson.random_state) for part in lesson.parts])
     # Checking on more records would take longer than the training itself.
-    again = [checked_apart(np.concatenate(part), lesson.secret, lesson.random_state) for part in lesson.parts]
-    parts = [
-        (learn[:MOST_FOR_NETS], check[:MOST_ASKED])
-        for both in zip(lesson.parts, again, strict=True)
-        for learn, check in both
-    ]
+    cut = [(learn[:MOST_FOR_NETS], check[:MOST_ASKED]) for both in zip(*parts, strict=True) for learn, check in both]
     words: dict[str, Any] = {"random_state": lesson.random_state, "progress": lesson.progress}
-    nets = train_small_networks(lesson.view.design, lesson.secret, parts, prior=lesson.prior, **words)
-    return [NetworksModel(pair, lesson.prior) for pair in zip(nets[::2], nets[1::2], strict=True)]
+    nets = train_small_networks(lesson.view.design, lesson.secret, cut, prior=lesson.prior, **words)
+    each = len(parts)
+    return [NetworksModel(tuple(nets[at : at + each]), lesson.prior) for at in range(0, len(nets), each)]
 
 
 def _dense(view: View) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tacit import document as doc
 from tacit.errors import sentence
 from tacit.lenses.adversaries import guesses_right
-from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
+from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim, notes
 from tacit.lenses.released import ReleaseResult
 from tacit.lenses.worth import coherence_words, kept_section, use_tile
 from tacit.release.certificate import CodedCertificate
@@ -126,10 +126,6 @@ def _guesses(result: CodedProtectResult) -> Sections:
     return (doc.Section(f"How often is {c.secret} guessed right?", (doc.Paragraph(about), figure)),)
 
 
-def _assumptions(result: CodedProtectResult) -> Sections:
-    return assumptions(result.certificate)
-
-
 def _certificate(result: CodedProtectResult) -> Sections:
     c = result.certificate
     rows: Rows = [
@@ -147,8 +143,4 @@ def _certificate(result: CodedProtectResult) -> Sections:
     return certificate_section(c, rows, check=check)
 
 
-def _notes(result: CodedProtectResult) -> Sections:
-    return tuple(doc.notes_section(result.notes, where="terminal"))
-
-
-SECTIONS = (_codes, _worth, _guesses, _assumptions, _certificate, _notes)
+SECTIONS = (_codes, _worth, _guesses, assumptions, _certificate, notes)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tacit.codes.code import CellCode
 from tacit.codes.coding import PlacedTable, coded, placed
+from tacit.codes.scales.encoding import told_at
 from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.making import NumberWish
 from tacit.codes.scales.scale import Scale
-from tacit.codes.scales.telling import told_at
 from tacit.errors import ArgumentError, Command, DataError, Setting, sentence
 from tacit.lenses.table.results import ColumnRole, Role
 from tacit.requests import Question

@@ -24,11 +24,10 @@ from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.adversaries import fano_note
 from tacit.lenses.facts import SourceFacts, secret_values
 from tacit.lenses.histograms import EPSILONS, histogram_of
-from tacit.lenses.text.answers.audit import TextAuditResult
+from tacit.lenses.text.answers.audit import PostShare, TextAuditResult
 from tacit.lenses.text.answers.explanation import TextExplanation
 from tacit.lenses.text.models import TextModel
 from tacit.lenses.text.posts import Bags, Posts, bags_of, read_posts
-from tacit.lenses.text.results import PostShare
 from tacit.lenses.text.terms import SHUFFLES, VERDICTS, TermFindings, term_findings
 from tacit.lenses.trimming import trim_at
 from tacit.lift import entropy

@@ -303,4 +303,4 @@ def _keep(draft: ReleaseDraft, corpus: ReadCorpus, masked: MaskedPosts, seed: in
     listed = [
         {"term": term, "masked_in_posts": times, "posts": posts} for term, times, posts in _listed(corpus, masked)
     ]
-    draft.keep(TERMS, json.dumps({"seed": seed, "masked": listed}, indent=1, ensure_ascii=False) + "\n")
+    draft.keep(TERMS, json.dumps({"random_state": seed, "masked": listed}, indent=1, ensure_ascii=False) + "\n")

@@ -180,7 +180,7 @@ def _check_of_adversaries(
     private: Path, certificate: TextCertificate, posts: Posts, texts: list[str], order: Codes, masking: Masking
 ) -> Check:
     try:
-        seed = int(json_in(private / TERMS, "list of masked terms")["seed"])
+        seed = int(json_in(private / TERMS, "list of masked terms")["random_state"])
     except (ValueError, KeyError, TypeError) as error:
         raise SourceError(f"{private / TERMS} is damaged: it should hold what protect wrote") from error
     again = published(tried_on(posts, texts, np.flatnonzero(posts.first), order, masking=masking, seed=seed))

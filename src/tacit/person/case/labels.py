@@ -14,9 +14,9 @@ import yaml
 from tacit.person.case.schema import CaseReader, CaseSection, Schema, as_node, as_number, choice, nearest
 from tacit.person.case.tables import pairs_in
 from tacit.person.model.kinds import kind_of
-from tacit.person.model.labels import Correlated, Label, Similarity, Suppressed
+from tacit.person.model.labels import Correlated, Label, Suppressed
 from tacit.person.model.records import Reference
-from tacit.person.model.values import similarity_name
+from tacit.person.model.values import Similarity, similarity_name
 
 # Values are compared as written, whatever the name of the label suggests.
 EXACT = "exact"

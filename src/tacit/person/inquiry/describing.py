@@ -12,7 +12,7 @@ from tacit.person.resolve.steps import Augment, Correct, Generalise, Grouping, N
 
 MERGED = {
     "union": "keeps every value",
-    "consensus": "keeps the value most records agree on",
+    "consensus": "keeps the value most records agree on (one that says less speaks for the one that says more)",
     "vote": "weighs values by votes",
     "diluted": "gives each value its share in the class",
 }

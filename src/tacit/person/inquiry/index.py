@@ -35,6 +35,8 @@ from tacit.tables.table import stamp_of
 
 # The table of what is right about a person, in a file of its own.
 RIGHT = "kept_right"
+# Files of another layout are not read.
+LAYOUT = 2
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,16 @@ class CaseIndex:
         if about is None:
             return None
         several, formed = (frozenset(about[name]) for name in ("several", "formed"))
-        facts = {"records": about["records"], "several": several, "labels": tuple(about["labels"]), "formed": formed}
         try:
-            attributes, forms = read_coded(store_on("duckdb"), self._path("records"), **facts)
+            attributes, forms = read_coded(
+                store_on("duckdb"),
+                self._path("records"),
+                records=about["records"],
+                several=several,
+                counts=about["counts"],
+                formed=formed,
+                certain=about["certain"],
+            )
             with pa.memory_map(str(self._path("names"))) as file:
                 names = [column.combine_chunks() for column in pa.ipc.open_file(file).read_all().columns]
         except (TacitError, OSError, pa.ArrowInvalid):
@@ -93,8 +102,9 @@ class CaseIndex:
         facts = {
             "records": attributes.records,
             "several": sorted(attributes.several),
-            "labels": attributes.labels,
+            "counts": dict(attributes.coded.counts),
             "formed": formed,
+            "certain": attributes.coded.certain,
         }
         with suppress(OSError, TacitError):
             with self._alone():
@@ -253,7 +263,7 @@ def case_index(case: Case) -> CaseIndex | None:
     # Records of breaches hold the person's own values.
     person = list(case.person.facts) if case.person is not None else []
     own = person if any(source.format != "table" for source in case.sources) else []
-    key = _digest([__version__, stamps, described, own])
+    key = _digest([__version__, LAYOUT, stamps, described, own])
     return CaseIndex(folder, key, _person(case, described))
 
 

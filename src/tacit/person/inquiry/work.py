@@ -135,11 +135,11 @@ class Grouped:
     def members(self, clusters: Iterable[int]) -> list[int]:
         """The records of these clusters, cluster after cluster."""
         wanted = np.fromiter(clusters, np.int64)
-        rank = np.full(len(self.cluster), -1, np.int64)
-        rank[wanted] = np.arange(len(wanted))
-        place = rank[self.cluster]
-        records = np.flatnonzero(place >= 0)
-        order: list[int] = records[np.argsort(place[records], kind="stable")].tolist()
+        among = np.zeros(len(self.cluster), bool)
+        among[wanted] = True
+        records, by_name = np.flatnonzero(among[self.cluster]), np.argsort(wanted)
+        place = by_name[np.searchsorted(wanted, self.cluster[records], sorter=by_name)]
+        order: list[int] = records[np.argsort(place, kind="stable")].tolist()
         return order
 
     def sizes(self, clusters: IntArray) -> IntArray:

@@ -26,20 +26,22 @@ FEW = 2_000
 @dataclass(frozen=True, eq=False)
 class Coded:
     """Attributes by number: a table ``values`` (vid, label, value), which has every distinct one at least once, and a
-    table ``rows`` (rid, vid, confidence).
+    table ``rows`` (rid, vid, confidence). ``counts`` says how many rows each label has; labels are sorted.
 
     For names in normal form, ``words`` (label, word) has every distinct word, and ``spoken`` (word, vid) the hashes of
-    the words of each name and of its letters. ``owned`` are tables that are dropped with the object; ``needed`` are
-    objects that own the others.
+    the words of each name and of its letters. If everything is ``certain``, all confidences are 1. ``owned`` are tables
+    that are dropped with the object; ``needed`` are objects that own the others.
     """
 
     store: Store
     values: str
     rows: str
+    counts: Mapping[str, int]
     owned: tuple[str, ...] = ()
     needed: tuple[object, ...] = ()
     words: str | None = None
     spoken: str | None = None
+    certain: bool = False
 
     def __post_init__(self) -> None:
         if self.owned:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +14,20 @@ from tacit.person.link.forms.bounds import sql_letters
 from tacit.tables.engines import Store
 
 Forming = Callable[[Attributes], Attributes]
+# Numbers of records and values; an engine refuses larger ones.
+Numbers = NDArray[np.int32]
 
-# Only labels are compressed, each of which many rows have: finding the best compression of the others takes longest.
+# Bytes per record that numbers of records and values take beside the tables.
+BESIDE = 150
+# What is an attribute at all.
+THERE = "value IS NOT NULL AND confidence > 0"
+# Finding the best compression takes longest.
 _PLAIN = "USING COMPRESSION uncompressed"
-_VALUES = f"vid BIGINT {_PLAIN}, label STRING, value STRING {_PLAIN}"
+_VALUES = f"vid INTEGER {_PLAIN}, label {{label}} {_PLAIN}, value STRING {_PLAIN}"
 _FORMS = f"{_VALUES}, raw STRING {_PLAIN}, fixed BOOLEAN {_PLAIN}"
-_ROWS = f"rid BIGINT {_PLAIN}, vid BIGINT {_PLAIN}, confidence DOUBLE {_PLAIN}"
-_WORDS = f"label STRING {_PLAIN}, word STRING {_PLAIN}"
-_SPOKEN = f"word UBIGINT {_PLAIN}, vid BIGINT {_PLAIN}"
+_ROWS = f"rid INTEGER {_PLAIN}, vid INTEGER {_PLAIN}"
+_WORDS = f"label {{label}} {_PLAIN}, word STRING {_PLAIN}"
+_SPOKEN = f"word UBIGINT {_PLAIN}, vid INTEGER {_PLAIN}"
 
 
 def coded_attributes(
@@ -29,36 +35,57 @@ def coded_attributes(
 ) -> Attributes:
     """Attributes from queries of (rid, value, confidence), one per label; a record has a value of a label at most once.
 
+    What is missing, or has no confidence, is left out.
+
     Guarantees
     ----------
     Exact unless two different values of a label have the same 64-bit hash: with m values the probability is at most
     m^2 / 2^65, for ten million 3 in a million, if values are not made to collide. Texts stay in the engine.
     """
-    values = store.make("SELECT CAST(0 AS BIGINT) AS vid, '' AS label, '' AS value WHERE false")
-    rows = store.make(
-        "SELECT CAST(0 AS BIGINT) AS rid, CAST(0 AS BIGINT) AS vid, 0.5::DOUBLE AS confidence WHERE false"
-    )
-    first, labels = 0, []
+    store.leave(records * BESIDE)
+    among = _label_type(store, parts)
+    values = store.make(f"SELECT CAST(0 AS INTEGER) AS vid, CAST(NULL AS {among}) AS label, '' AS value WHERE false")
+    rows = store.make("SELECT CAST(0 AS INTEGER) AS rid, CAST(0 AS INTEGER) AS vid WHERE false")
+    first, certain = 0, True
+    counts: dict[str, int] = {}
     for label in sorted(parts):
-        value_rows = store.make(f"SELECT rid, value, confidence FROM ({parts[label]}) p")
-        hashes = store.ask(f"SELECT rid, {store.hashed('value')} AS h, confidence, rowid AS place FROM {value_rows}")
+        # What is missing is left out later: a condition on a value would compute every value twice.
+        cells = store.make(f"SELECT CAST(rid AS INTEGER) AS rid, value, confidence FROM ({parts[label]}) p")
+        there = f"FROM {cells} WHERE {THERE}"
+        if certain and one(store, f"SELECT min(confidence) < 1 {there}"):
+            certain = False
+            store.run(f"ALTER TABLE {rows} ADD COLUMN confidence DOUBLE DEFAULT 1.0")
+        more = () if certain else ("confidence",)
+        columns = ", ".join(["rid", f"{store.hashed('value')} AS h", "CAST(rowid AS INTEGER) AS place", *more])
+        hashes = store.ask(f"SELECT {columns} {there}")
         number, of_first = _numbered(numbers(hashes, "h"))
-        new = {"place": numbers(hashes, "place")[of_first], "vid": first + np.arange(len(of_first))}
-        with lent(store, arrow_table(new)) as wanted:
+        vid = np.arange(first, first + len(of_first), dtype=np.int32)
+        with lent(store, arrow_table({"place": numbers(hashes, "place")[of_first], "vid": vid})) as wanted:
             store.run(
-                f"INSERT INTO {values} SELECT w.vid, {store.text(label)}, h.value FROM {value_rows} h JOIN {wanted} w "
-                "ON w.place = h.rowid"
+                f"INSERT INTO {values} SELECT w.vid, {store.text(label)}, c.value FROM {cells} c JOIN {wanted} w "
+                "ON w.place = c.rowid"
             )
-        whole = {"rid": numbers(hashes, "rid"), "vid": first + number, "confidence": numbers(hashes, "confidence")}
+        store.drop(cells)
+        whole = {"rid": numbers(hashes, "rid"), "vid": vid[number], **{name: numbers(hashes, name) for name in more}}
         with lent(store, arrow_table(whole)) as coded:
             store.run(f"INSERT INTO {rows} FROM {coded}")
-        store.drop(value_rows)
-        labels += [label] if len(of_first) else []
+        counts.update({label: len(number)} if len(number) else {})
         first += len(of_first)
-    return _attributes(Coded(store, values, rows, (values, rows)), records, several, tuple(labels))
+    every = _every_row(rows, certain=certain)
+    return _attributes(Coded(store, values, every, counts, (values, rows), certain=certain), records, several)
 
 
-def _numbered(hashes: NDArray[np.uint64]) -> tuple[IntArray, IntArray]:
+def _label_type(store: Store, labels: Iterable[str]) -> str:
+    """The SQL type of a column of labels, which are stored as numbers."""
+    return f"ENUM({', '.join(map(store.text, sorted(labels))) or store.text('')})"
+
+
+def _every_row(rows: str, *, certain: bool) -> str:
+    """A query (rid, vid, confidence) of a table, which has no confidence if all are certain."""
+    return f"(SELECT rid, vid, CAST(1 AS DOUBLE) AS confidence FROM {rows})" if certain else rows
+
+
+def _numbered(hashes: NDArray[np.uint64]) -> tuple[Numbers, IntArray]:
     """A number for every hash, equal for equal hashes, and one place of each number, in order.
 
     So values that are close together in a source are close together in the tables, which are faster to search.
@@ -69,9 +96,9 @@ def _numbered(hashes: NDArray[np.uint64]) -> tuple[IntArray, IntArray]:
     # Counting up to each place is faster than sorting the places.
     is_first = np.zeros(len(hashes), bool)
     is_first[places] = True
-    rank = (np.cumsum(is_first) - 1)[places]
-    number = np.empty(len(hashes), np.int64)
-    number[order] = rank[np.cumsum(first) - 1]
+    rank = (np.cumsum(is_first, dtype=np.int32) - 1)[places]
+    number = np.empty(len(hashes), np.int32)
+    number[order] = rank[np.cumsum(first, dtype=np.int32) - 1]
     return number, np.flatnonzero(is_first)
 
 
@@ -94,8 +121,9 @@ def coded_forms(attributes: Attributes, forming: Forming, names: Collection[str]
         f"SELECT {store.hashed('word')} AS word, vid FROM ({parted}) UNION ALL "
         f"SELECT {store.hashed(sql_letters('value'))}, vid FROM {forms.name} WHERE {named}"
     )
-    formed = Coded(store, forms.name, coded.rows, (words, spoken), (coded, forms), words, spoken)
-    return _attributes(formed, attributes.records, attributes.several, attributes.labels, forms.formed)
+    owned, needed = (words, spoken), (coded, forms)
+    formed = Coded(store, forms.name, coded.rows, coded.counts, owned, needed, words, spoken, coded.certain)
+    return _attributes(formed, attributes.records, attributes.several, forms.formed)
 
 
 def formed_by(attributes: Attributes, known: str, forming: Forming) -> Attributes:
@@ -121,7 +149,7 @@ def formed_by(attributes: Attributes, known: str, forming: Forming) -> Attribute
 
 
 def _attributes(
-    coded: Coded, records: int, several: frozenset[str], labels: tuple[str, ...], formed: frozenset[str] = frozenset()
+    coded: Coded, records: int, several: frozenset[str], formed: frozenset[str] = frozenset()
 ) -> Attributes:
     store, more = coded.store, ", v.raw, v.fixed, true AS sure" if formed else ""
     whole = f"FROM {coded.rows} r JOIN {coded.values} v ON v.vid = r.vid"
@@ -135,29 +163,29 @@ def _attributes(
             "GROUP BY r.rid, v.label, v.value"
         )
     attributes = Attributes(store, f"({query})", records, several, formed, coded=coded)
-    attributes.__dict__["labels"] = labels
+    attributes.__dict__["labels"] = tuple(coded.counts)
     return attributes
 
 
 def write_coded(attributes: Attributes, formed: Attributes | None, path: Path) -> None:
     """Write attributes, and their normal form if there is one, to a new file in the engine's own format."""
-    store, name = attributes.store, _called(path)
-    assert attributes.coded is not None
+    store, name, coded = attributes.store, _called(path), attributes.coded
+    assert coded is not None
+    among, more = _label_type(store, attributes.labels), "" if coded.certain else ", confidence"
+    # What is written, the columns of each table, and where they come from.
+    tables = {"rows": (_ROWS + (more and f"{more} DOUBLE {_PLAIN}"), f"rid, vid{more}", coded.rows)}
+    forms = formed.coded if formed is not None else None
+    if forms is None:
+        tables["values"] = _VALUES, "vid, label, value", coded.values
+    else:
+        tables["values"] = _FORMS, "vid, label, value, raw, fixed", forms.values
+        tables["words"] = _WORDS, "label, word", str(forms.words)
+        tables["spoken"] = _SPOKEN, "word, vid", str(forms.spoken)
     store.run(f"ATTACH {store.text(str(path))} AS {name}")
     try:
-        forms = formed.coded if formed is not None else None
-        store.run(f"CREATE TABLE {name}.kept_rows ({_ROWS})")
-        store.run(f"INSERT INTO {name}.kept_rows SELECT rid, vid, confidence FROM {attributes.coded.rows}")
-        if forms is None:
-            store.run(f"CREATE TABLE {name}.kept_values ({_VALUES})")
-            store.run(f"INSERT INTO {name}.kept_values SELECT vid, label, value FROM {attributes.coded.values}")
-        else:
-            store.run(f"CREATE TABLE {name}.kept_values ({_FORMS})")
-            store.run(f"INSERT INTO {name}.kept_values SELECT vid, label, value, raw, fixed FROM {forms.values}")
-            store.run(f"CREATE TABLE {name}.kept_words ({_WORDS})")
-            store.run(f"INSERT INTO {name}.kept_words FROM {forms.words}")
-            store.run(f"CREATE TABLE {name}.kept_spoken ({_SPOKEN})")
-            store.run(f"INSERT INTO {name}.kept_spoken FROM {forms.spoken}")
+        for called, (columns, some, table) in tables.items():
+            store.run(f"CREATE TABLE {name}.kept_{called} ({columns.format(label=among)})")
+            store.run(f"INSERT INTO {name}.kept_{called} SELECT {some} FROM {table}")
     finally:
         store.run(f"DETACH {name}")
 
@@ -168,26 +196,21 @@ def read_coded(
     *,
     records: int,
     several: frozenset[str],
-    labels: tuple[str, ...],
+    counts: Mapping[str, int],
     formed: frozenset[str],
+    certain: bool,
 ) -> tuple[Attributes, Attributes | None]:
     """Attributes that were written, used in place; several processes may read one file."""
     name = _called(path)
+    store.leave(records * BESIDE)
     store.run(f"ATTACH IF NOT EXISTS {store.text(str(path))} AS {name} (READ_ONLY)")
-    rows, values = f"{name}.kept_rows", f"{name}.kept_values"
+    rows, values = _every_row(f"{name}.kept_rows", certain=certain), f"{name}.kept_values"
     if not formed:
-        return _attributes(Coded(store, values, rows), records, several, labels), None
-    raw = f"(SELECT vid, label, raw AS value FROM {values})"
-    return (
-        _attributes(Coded(store, raw, rows), records, several, labels),
-        _attributes(
-            Coded(store, values, rows, words=f"{name}.kept_words", spoken=f"{name}.kept_spoken"),
-            records,
-            several,
-            labels,
-            formed,
-        ),
-    )
+        return _attributes(Coded(store, values, rows, counts, certain=certain), records, several), None
+    raw = Coded(store, f"(SELECT vid, label, raw AS value FROM {values})", rows, counts, certain=certain)
+    words, spoken = f"{name}.kept_words", f"{name}.kept_spoken"
+    forms = Coded(store, values, rows, counts, words=words, spoken=spoken, certain=certain)
+    return _attributes(raw, records, several), _attributes(forms, records, several, formed)
 
 
 def write_tables(store: Store, tables: Mapping[str, str], path: Path) -> None:

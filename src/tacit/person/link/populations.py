@@ -127,8 +127,7 @@ def population(
     """
     described = labels if labels is not None else Labels()
     progress("merging clusters", None)
-    single = [label for label in described if described[label].single]
-    holdings = merged(attributes, clusters, merge, single=single, base=base, kept=kept)
+    holdings = merged(attributes, clusters, merge, labels=described, base=base, kept=kept)
     try:
         beside = PeopleBeside(people, holdings, described, beta, meant)
     finally:

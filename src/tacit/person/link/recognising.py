@@ -68,8 +68,10 @@ class Recognition:
             chances = {holds: self._chance(holds) for holds in counts if not self._surely(holds)}
             likely = [holds for holds, chance in chances.items() if chance <= MOST_BY_CHANCE]
             doubtful = [holds for holds in likely if chances[holds] * CONTRADICTION > MOST_BY_CHANCE]
-            likely_rids = self._with(rows, [*surely, *likely])
-            return np.setdiff1d(likely_rids, self._contradicting(self._with(rows, doubtful)))
+            theirs = np.zeros(self.attributes.records, bool)
+            theirs[self._with(rows, [*surely, *likely])] = True
+            theirs[self._contradicting(self._with(rows, doubtful))] = False
+            return np.flatnonzero(theirs)
 
     def recognises(self, record: Record) -> bool:
         """Whether a record that is not among the attributes is the person's; covering values do not count."""
@@ -186,16 +188,11 @@ class Recognition:
     @cached_property
     def _with_label(self) -> dict[str, int]:
         """How many records have each label, at most."""
-        attributes, store = self.attributes, self.attributes.store
-        if attributes.coded is None:
-            counts = store.ask(f"SELECT label, count(DISTINCT rid) AS n FROM {attributes.name} GROUP BY label")
-        else:
-            ends = f"SELECT label, min(vid) AS low, max(vid) AS high FROM {attributes.coded.values} GROUP BY label"
-            counts = store.ask(
-                f"SELECT e.label, count(*) AS n FROM {attributes.coded.rows} r JOIN ({ends}) e ON r.vid BETWEEN e.low "
-                "AND e.high GROUP BY e.label"
-            )
-        return {row["label"]: min(int(row["n"]), attributes.records) for row in counts.to_pylist()}
+        attributes = self.attributes
+        if attributes.coded is not None:
+            return {label: min(count, attributes.records) for label, count in attributes.coded.counts.items()}
+        counts = attributes.store.ask(f"SELECT label, count(DISTINCT rid) AS n FROM {attributes.name} GROUP BY label")
+        return {row["label"]: int(row["n"]) for row in counts.to_pylist()}
 
     def _with(self, rows: str, some: Sequence[_Holds]) -> IntArray:
         """The records that hold exactly one of these."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tacit.errors import ArgumentError, DataError
 from tacit.person.link.attributes import Attributes, one
-from tacit.person.link.coded import coded_attributes
+from tacit.person.link.coded import THERE, coded_attributes
 from tacit.person.link.forms.columns import ColumnCells, as_the_column_says, in_their_countries
 from tacit.person.link.forms.forming import NamedForm
 from tacit.person.link.forms.missing import SPACES, unless_nothing
@@ -162,7 +162,7 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
         if records >= MANY:
             attributes = coded_attributes(store, united, records=records, several=frozenset(several))
         else:
-            name = store.make(" UNION ALL ".join(united.values()) or _NOTHING)
+            name = store.make(f"SELECT * FROM ({' UNION ALL '.join(united.values()) or _NOTHING}) u WHERE {THERE}")
             attributes = Attributes(store, name, records, frozenset(several))
     finally:
         store.drop(*loaded)
@@ -179,7 +179,8 @@ _NOTHING = (
 def _best(parts: Sequence[str]) -> str:
     """The better confidence of what a record says twice."""
     union = " UNION ALL ".join(parts)
-    return f"SELECT rid, label, value, max(confidence) AS confidence FROM ({union}) u GROUP BY rid, label, value"
+    best = "SELECT rid, label, value, max(confidence) AS confidence"
+    return f"{best} FROM ({union}) u WHERE {THERE} GROUP BY rid, label, value"
 
 
 def _several(columns: _Columns, source: Wide) -> set[str]:
@@ -191,7 +192,8 @@ def _several(columns: _Columns, source: Wide) -> set[str]:
 
 
 def _long_parts(store: Store, source: Long, name: str, first: int) -> tuple[dict[str, str], tuple[str, ...]]:
-    """For every label, a query of (rid, label, value, confidence); and labels of days that may be read in two ways."""
+    """For every label, a query of (rid, label, value, confidence), also of what is missing; and labels of days that may
+    be read in two ways."""
     queries: dict[str, str] = {}
     undecided: list[str] = []
     for label in source.rows.column("label").unique().to_pylist():
@@ -199,16 +201,13 @@ def _long_parts(store: Store, source: Long, name: str, first: int) -> tuple[dict
         if label in source.forms:
             cells = as_the_column_says(store, cells, *source.forms[label])
         undecided += [label] if cells.undecided else []
-        queries[label] = (
-            f"SELECT rid + {first} AS rid, label, {cells.value} AS value, confidence FROM {cells.rows} "
-            "WHERE confidence > 0"
-        )
+        queries[label] = f"SELECT rid + {first} AS rid, label, {cells.value} AS value, confidence FROM {cells.rows}"
     return queries, tuple(undecided)
 
 
 def _wide_parts(columns: _Columns, source: Wide, first: int) -> tuple[dict[str, str], tuple[str, ...], set[str]]:
-    """For every label, a query of (rid, label, value, confidence); columns of days that may be read in two ways; and
-    labels for which a cell holds several values.
+    """For every label, a query of (rid, label, value, confidence), also of what is missing; columns of days that may be
+    read in two ways; and labels for which a cell holds several values.
     """
     share = "1.0" if source.confidence_column is None else f"coalesce({columns.number(source.confidence_column)}, 1.0)"
     values = [(name, label, _column(columns, source, name, label)) for name, label in source.columns.items()]
@@ -222,11 +221,7 @@ def _wide_parts(columns: _Columns, source: Wide, first: int) -> tuple[dict[str, 
             f"SELECT CAST({columns.row} + {first} AS BIGINT) AS rid, {columns.store.text(label)} AS label, "
             f"{cells.value} AS value, CAST({share} AS DOUBLE) * CAST({own!r} AS DOUBLE) AS confidence FROM {cells.rows}"
         )
-    queries = {
-        label: f"SELECT * FROM ({' UNION ALL '.join(some)}) p WHERE value IS NOT NULL AND confidence > 0"
-        for label, some in parts.items()
-    }
-    return queries, undecided, several
+    return {label: " UNION ALL ".join(some) for label, some in parts.items()}, undecided, several
 
 
 def _column(columns: _Columns, source: Wide, name: str, label: str) -> ColumnCells:

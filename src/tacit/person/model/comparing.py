@@ -314,8 +314,7 @@ class _Facts:
         """A value that covers the truth counts as the truth held with less confidence, so it weighs the same."""
         best: Verdict | None = None
         for true, place in self._places.items():
-            forms = {true, self._values[place]}
-            if any(covers(pattern, form, meant=self._label.meant) for form in forms):
+            if self._label.covers(pattern, true, self._values[place]):
                 weight = self.weights[place]
                 verdict = Verdict("covered", weight, weight, place, self._share(pattern, true))
                 if best is None or verdict.credit * verdict.share > best.credit * best.share:

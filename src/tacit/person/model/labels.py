@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Literal, get_args
 
 from tacit.errors import ArgumentError
-
-# The credit in [0, 1] of a held value for a true one; 1 for equal values.
-Similarity = Callable[[str, str], float]
+from tacit.person.model.forms import form_name as form_and_country
+from tacit.person.model.forms.parts import WITH_PARTS, says_less, shows
+from tacit.person.model.values import Similarity, covers, is_suppressed, tells_something
 
 # What a value that only covers the truth ("11*" for 111) is worth: as much as the true value (as in the paper; only
 # stars are worth nothing), its confidence divided by the number of values it covers, or its confidence times the true
@@ -76,6 +76,30 @@ class Label:
         """The value in its normal form or, if that is a synonym, the value it is a synonym of."""
         form = self.normalise(value) if self.normalise is not None else value
         return self.synonyms.get(form, form)
+
+    @property
+    def _form(self) -> str | None:
+        named = form_and_country(self.normalise)
+        return None if named is None else named[0]
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether values may say less than others although nothing in them is hidden: 1963 and 1963-02-16."""
+        return self._form in WITH_PARTS
+
+    def covers(self, pattern: str, *forms: str) -> bool:
+        """Whether a suppressed value may stand for one of these, which are forms of one value, the normal one first."""
+        if any(covers(pattern, form, meant=self.meant) for form in forms):
+            return True
+        return shows(self._form, pattern, forms[0])
+
+    def says_less(self, value: str, other: str) -> bool:
+        """Whether a value agrees with all that another says and says less: 1963 and 1963-02-16, 11* and 115."""
+        if is_suppressed(value):
+            if is_suppressed(other):
+                return value != other and covers(value, other) and not covers(other, value)
+            return tells_something(value) and self.covers(value, self.meant(other), other)
+        return not is_suppressed(other) and says_less(self._form, self.meant(value), self.meant(other))
 
     def weigh(self, value: str) -> float:
         """The weight of one value: the label's, or with a prior the label's times the value's surprisal in bits.

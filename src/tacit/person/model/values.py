@@ -10,8 +10,11 @@ from typing import Any, Final
 
 from tacit.errors import ArgumentError
 from tacit.person.model.forms import ALIKE, as_day
+from tacit.person.model.forms.parts import HIDDEN, hides, known
 from tacit.person.model.forms.texts import jaro_winkler
-from tacit.person.model.labels import Similarity
+
+# The credit in [0, 1] of a held value for a true one; 1 for equal values.
+Similarity = Callable[[str, str], float]
 
 # Signs of a pattern that stands for several values. A text without them is a value.
 _HINT: Final = re.compile(r"[*<>≥≤\[({]")
@@ -23,14 +26,19 @@ _RELATIONS: Final = {">=": ge, "≥": ge, "<=": le, "≤": le, ">": gt, "<": lt}
 _SET: Final = re.compile(r"\{(.*)\}", re.DOTALL)
 
 # `is_suppressed` as one regular expression, for engines that use RE2.
-SUPPRESSED: Final = rf"(?s)[*]|^\s*(?:{_BOUND.pattern}|{_RANGE.pattern}|{_SET.pattern})\s*$"
+SUPPRESSED: Final = rf"(?s)[*]|{HIDDEN}|^\s*(?:{_BOUND.pattern}|{_RANGE.pattern}|{_SET.pattern})\s*$"
 
 
 def is_suppressed(text: str) -> bool:
-    """Whether the text stands for several values: wild cards (11*), bounds (>=50), ranges ([20-30)), sets ({a, b})."""
+    """Whether the text stands for several values: wild cards (11*), bounds (>=50), ranges ([20-30)), sets ({a, b}).
+
+    Hidden characters may also be dots (••• 0187), crosses beside digits (XXX-XX-6789), or "ending in 0187".
+    """
     if not _HINT.search(text):
-        return False
+        return hides(text)
     text = text.strip()
+    if hides(text):
+        return True
     return "*" in text or any(form.fullmatch(text) for form in (_BOUND, _RANGE, _SET))
 
 
@@ -39,10 +47,10 @@ def tells_something(pattern: str) -> bool:
 
     Examples
     --------
-    >>> tells_something("11*"), tells_something("***")
-    (True, False)
+    >>> tells_something("11*"), tells_something("***"), tells_something("***-**-****"), tells_something("XXX-XX-6789")
+    (True, False, False, True)
     """
-    return pattern.replace("*", "").strip() != ""
+    return any(sign.isalnum() for sign in known(pattern))
 
 
 def _number(text: str) -> float | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal, get_args
 
 from tacit.errors import ArgumentError
-from tacit.person.model import Attribute, Label, Labels, Record
+from tacit.person.model import Attribute, Label, Labels, Record, is_suppressed
 
 Policy = Literal["union", "consensus", "vote", "diluted"]
 
@@ -28,13 +29,20 @@ def merge(records: Sequence[Record], policy: Policy = "union", labels: Mapping[s
         - ``"diluted"``: each value of any label with its mean confidence over the records that have the label: what is
           known about a random member of a class (of a k-anonymous table).
     labels : mapping from label to Label
-        Which labels have a single true value.
+        Which labels have a single true value, and how their values are compared.
 
     Guarantees
     ----------
-    The facts and confidences do not depend on the order of the records (means up to rounding). For labels that are not
-    single, all policies except ``"diluted"`` keep what union keeps; no policy adds a fact or raises a confidence above
-    union's.
+    The facts and confidences do not depend on the order of the records (means up to rounding). No policy adds a fact or
+    raises a confidence above that of union.
+
+    Notes
+    -----
+    A value that agrees with a finer one and says less (1963 and 1963-02-16, A. Archer and Alice Archer, a masked number
+    and the whole one) is not against it. Its votes count for the finer one too, and it keeps only the confidence it has
+    beyond the finer one's; without any it is left out. So it is with ``"consensus"`` and ``"vote"``, and with
+    ``"union"`` for labels with a single true value. Where no value says less than another, everything is as in the
+    paper; ``"diluted"`` and the union of other labels always are.
     """
     if policy not in get_args(Policy):
         raise ArgumentError(f"no merge policy '{policy}': choose {', '.join(get_args(Policy))}")
@@ -43,7 +51,7 @@ def merge(records: Sequence[Record], policy: Policy = "union", labels: Mapping[s
     if len(records) == 1:
         return records[0]
     described: Mapping[str, Label] = labels if labels is not None else Labels()
-    votes_of: dict[str, dict[str, list[float]]] = {}
+    votes_of: dict[str, _Votes] = {}
     speakers: dict[str, int] = {}
     for record in records:
         for label in {attribute.label for attribute in record}:
@@ -53,32 +61,77 @@ def merge(records: Sequence[Record], policy: Policy = "union", labels: Mapping[s
     merged: list[Attribute] = []
     for label, votes in votes_of.items():
         # Labels may be a plain mapping, which has only the labels that were described.
-        single = label in described and described[label].single
+        own = described.get(label, _ANY)
         if policy == "diluted":
             # Rounding must not lift a mean above the maximum.
             kept = {value: min(max(cast), sum(cast) / speakers[label]) for value, cast in votes.items()}
+        elif policy == "union" and not own.single:
+            kept = _best(votes)
         else:
-            kept = (_OF_ONE[policy] if single else _best)(votes)
+            kept = (_OF_ONE[policy] if own.single else _beyond)(votes, finer_values(votes, own))
         merged.extend(Attribute(label, value, confidence) for value, confidence in kept.items())
     return Record.trusted(merged)
 
 
+_ANY = Label()
 _Votes = dict[str, list[float]]
+# By value, the values that agree with it and say more.
+_Finer = dict[str, list[str]]
+
+
+def finer_values(values: Collection[str], label: Label) -> _Finer:
+    """By value, those of the others that agree with it and say more; values of which there are none are left out."""
+    if len(values) < 2:
+        return {}
+    coarse = values if label.has_parts else [value for value in values if is_suppressed(value)]
+    finer = {value: [other for other in values if label.says_less(value, other)] for value in coarse}
+    return {value: others for value, others in finer.items() if others}
 
 
 def _best(votes: _Votes) -> dict[str, float]:
     return {value: max(cast) for value, cast in votes.items()}
 
 
-def _consensus(votes: _Votes) -> dict[str, float]:
-    chosen = min(votes, key=lambda value: (-sum(sorted(votes[value])), -max(votes[value]), value))
-    return {chosen: max(votes[chosen])}
+def _beyond(votes: _Votes, finer: _Finer) -> dict[str, float]:
+    """Each value with its best confidence; a coarser one only with what is beyond that of the finer ones."""
+    best = _best(votes)
+    more = {value: best[value] - max(best[other] for other in others) for value, others in finer.items()}
+    return {value: more.get(value, most) for value, most in best.items() if more.get(value, 1.0) > 0}
 
 
-def _vote(votes: _Votes) -> dict[str, float]:
-    total = sum(sum(cast) for cast in votes.values())
-    return {value: max(cast) * (sum(cast) / total if total > 0 else 0.0) for value, cast in votes.items()}
+def _consensus(votes: _Votes, finer: _Finer) -> dict[str, float]:
+    support = {value: list(cast) for value, cast in votes.items()}
+    for value, others in finer.items():
+        for other in others:
+            support[other] += votes[value]
+    order = sorted(votes, key=lambda value: (-math.fsum(support[value]), -max(votes[value]), value))
+    kept: dict[str, float] = {}
+    beyond = 0.0
+    # The finer comes before the coarser, which adds what it is surer of: together they are as sure as the surest.
+    for value in order:
+        most = max(votes[value])
+        if value == order[0] or (order[0] in finer.get(value, ()) and most > beyond):
+            kept[value] = most - beyond
+            beyond = max(beyond, most)
+    return kept
 
 
-# What becomes of the values of a label with a single true value; other labels keep all of theirs.
-_OF_ONE: dict[str, Callable[[_Votes], dict[str, float]]] = {"union": _best, "consensus": _consensus, "vote": _vote}
+def _vote(votes: _Votes, finer: _Finer) -> dict[str, float]:
+    own = {value: math.fsum(cast) for value, cast in votes.items()}
+    total, share = math.fsum(own.values()), dict(own)
+    for value, others in finer.items():
+        # The votes of a coarser value are votes for the finest, as they stand to each other.
+        finest = [other for other in others if other not in finer]
+        among = math.fsum(own[other] for other in finest)
+        for other in finest if among > 0 else ():
+            share[other] += own[value] * own[other] / among
+    kept = _beyond(votes, finer)
+    return {value: p * (share[value] / total if total > 0 else 0.0) for value, p in kept.items()}
+
+
+# What becomes of the values of a label with a single true value. Of other labels, all are kept.
+_OF_ONE: dict[str, Callable[[_Votes, _Finer], dict[str, float]]] = {
+    "union": _beyond,
+    "consensus": _consensus,
+    "vote": _vote,
+}

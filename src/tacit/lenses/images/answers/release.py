@@ -151,10 +151,6 @@ def _bound(result: ImageProtectResult) -> Sections:
     return (doc.Section("What the bound is worth", (table,), where="page"),)
 
 
-def _assumptions(result: ImageProtectResult) -> Sections:
-    return assumptions(result.certificate)
-
-
 def _certificate(result: ImageProtectResult) -> Sections:
     c = result.certificate
     scale = sentence(
@@ -182,4 +178,4 @@ def _notes(result: ImageProtectResult) -> Sections:
     return tuple(doc.notes_section(result.notes, where=None if result.private else "terminal"))
 
 
-SECTIONS = (_guesses, _worth, _sheet, _maps, _bound, _assumptions, _certificate, _notes)
+SECTIONS = (_guesses, _worth, _sheet, _maps, _bound, assumptions, _certificate, _notes)

@@ -14,7 +14,7 @@ from tacit.release.levels import ColumnLevels
 # Columns of a wide table that the terminal lists at first, and if all are asked for; and that the page draws.
 _FIRST, _LISTED, _DRAWN = 7, 20, 40
 _EXAMPLES = 3
-_TARGETS = {"value": "", "above the middle": "is it above the middle?", "commonest values": "which of the commonest?"}
+_PREDICTED = {"value": "", "above the middle": "is it above the middle?", "commonest values": "which of the commonest?"}
 
 
 def keeping_words(keeps: ReaderKeeps) -> Sentence:
@@ -127,7 +127,7 @@ def _uses(keeps: ReaderKeeps) -> tuple[doc.Block, ...]:
 def _use(score: UseScore) -> tuple[doc.InCell, ...]:
     numbers = (score.baseline, score.original, score.release)
     shown = [doc.Number(each, "part") if score.measure == "AUC" else doc.Share(each) for each in numbers]
-    name = doc.Cell(doc.DataValue(score.name, 40), small=_TARGETS[score.target])
+    name = doc.Cell(doc.DataValue(score.name, 40), small=_PREDICTED[score.predicted])
     return (name, score.measure, *shown[:2], doc.Cell(shown[2], style="big"))
 
 

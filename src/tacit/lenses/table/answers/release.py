@@ -11,7 +11,7 @@ from tacit import document as doc
 from tacit.errors import sentence
 from tacit.lenses.glossary import DEFINITIONS, DIRECTION, INFINITE
 from tacit.lenses.histograms import histogram_numbers
-from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
+from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim, notes
 from tacit.lenses.released import ReleasedTable
 from tacit.lenses.table.answers.correcting import corrected_section
 from tacit.lenses.table.answers.keeping import keeping_section, telling_section, using_section
@@ -254,10 +254,6 @@ def _readings(result: ProtectResult) -> Sections:
     return (doc.Section("How to read the claim", blocks),)
 
 
-def _assumptions(result: ProtectResult) -> Sections:
-    return assumptions(result.certificate)
-
-
 def _certificate(result: ProtectResult) -> Sections:
     """The certificate, field by field: the public facts about the release."""
     c = result.certificate
@@ -284,10 +280,6 @@ def _certificate(result: ProtectResult) -> Sections:
     return certificate_section(c, rows, "mechanism", "file", check=check)
 
 
-def _notes(result: ProtectResult) -> Sections:
-    return tuple(doc.notes_section(result.notes, where="terminal"))
-
-
 # The order of the answer, and of what is folded. A new section is a function and a line here.
 SECTIONS = (_keeps, _next)
-FOLDED = (_using, _columns_told, _changes, _risks, _cost, _corrected, _readings, _assumptions, _certificate, _notes)
+FOLDED = (_using, _columns_told, _changes, _risks, _cost, _corrected, _readings, assumptions, _certificate, notes)

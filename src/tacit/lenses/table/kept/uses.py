@@ -73,7 +73,7 @@ def _one_thread(effort: Effort) -> AbstractContextManager[object]:
     return limits
 
 
-def _target(column: ColumnValues) -> tuple[ValueGroups, Target]:
+def _predicted(column: ColumnValues) -> tuple[ValueGroups, Target]:
     """The classes to predict: the values, if they are few; else the upper half of numbers, or the commonest texts."""
     if len(column.values) <= MOST_CLASSES:
         return ValueGroups(np.append(np.arange(len(column.values)), -1), len(column.values)), "value"
@@ -97,7 +97,7 @@ def _score(
     random_state: int,
 ) -> UseScore | None:
     """The score of one column; None if there is nothing to predict, or nothing to predict it from."""
-    groups, target = _target(column)
+    groups, predicted = _predicted(column)
     truth = groups.of[column.codes]
     labelled = chosen[truth[chosen] >= 0]
     cut = int(len(labelled) * (1 - HOLDOUT))
@@ -120,7 +120,7 @@ def _score(
         round(max(_judged(guesses, truth[test], two=two) for guesses in models), 4) for models in guessed
     )
     baseline = 0.5 if two else round(float(np.bincount(truth[test]).max() / len(test)), 4)
-    return UseScore(column.name, "AUC" if two else "accuracy", target, original, release, baseline)
+    return UseScore(column.name, "AUC" if two else "accuracy", predicted, original, release, baseline)
 
 
 def _guessed(

@@ -12,13 +12,20 @@ from tacit.errors import sentence
 from tacit.lenses.facts import SecretValue, SourceFacts
 from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.text.answers.shared import DEFINITIONS
-from tacit.lenses.text.results import PostShare
 from tacit.lift import Estimate, Verdict
 from tacit.report.result import Result
 
 # Terms of each secret that are drawn, that the page shows before folding, and that the terminal lists.
 _DRAWN, _OPEN, _LISTED = 20, 12, 12
 _POSTS_LISTED = 3
+
+
+@dataclass(frozen=True)
+class PostShare:
+    """Share of the posts whose estimated risk is within epsilon."""
+
+    epsilon: doc.Information
+    posts: float
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tacit import document as doc
 from tacit.errors import sentence, together
 from tacit.lenses.adversaries import guesses_right
-from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim
+from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim, notes
 from tacit.lenses.released import ReleasedTable
 from tacit.lenses.text.answers.shared import OF_A_POST
 from tacit.lenses.worth import kept_section, use_tile
@@ -96,10 +96,6 @@ def _worth(result: TextProtectResult) -> Sections:
     return kept_section(words_masked=result.certificate.words_masked)
 
 
-def _assumptions(result: TextProtectResult) -> Sections:
-    return assumptions(result.certificate)
-
-
 def _certificate(result: TextProtectResult) -> Sections:
     c = result.certificate
     what = "what is shown of a post" if c.bound == "post" else "one shown word after those before it"
@@ -120,8 +116,4 @@ def _certificate(result: TextProtectResult) -> Sections:
     return certificate_section(c, rows, check=check)
 
 
-def _notes(result: TextProtectResult) -> Sections:
-    return tuple(doc.notes_section(result.notes, where="terminal"))
-
-
-SECTIONS = (_guesses, _worth, _assumptions, _certificate, _notes)
+SECTIONS = (_guesses, _worth, assumptions, _certificate, notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tacit.person.model.forms.days import as_day
 from tacit.person.model.forms.names import generation_of
 from tacit.person.model.forms.phones import OWN_DIGITS
 from tacit.person.model.forms.texts import plain
@@ -52,6 +53,8 @@ def _name(store: Store, true: str) -> str:
     return (
         f"{alike}{halves} OR {_FOREIGN} "
         f"OR ({few} AND ({start} = {first} OR {end} = {first})) "
+        f"OR ({start} = {first} AND length({end}) = 1) OR ({end} = {first} AND length({start}) = 1) "
+        f"OR (split_part(form, ' ', 2) = {first} AND length({start}) = 1) "
         # With or without an umlaut, the difference is an e.
         f"OR (length(form) BETWEEN {len(letters) // 2} AND {3 * len(letters)} AND "
         f"replace(replace(form, ' ', ''), 'e', '') = {store.text(letters.replace('e', ''))}) "
@@ -85,6 +88,8 @@ def letters_of(true: str) -> str:
 
 def _date(store: Store, true: str) -> str:
     """The same year, or the same month and day, or a text that is not one day: a year, or a day that may be either."""
+    if as_day(true) is None:
+        return "true"
     year, rest = store.text(true[:4]), store.text(true[-6:])
     return f"NOT form LIKE '____-__-__' OR left(form, 4) = {year} OR right(form, 6) = {rest}"
 
@@ -125,9 +130,15 @@ def _address(store: Store, true: str) -> str:
 
 
 def goes_on(store: Store, true: Sequence[str]) -> str:
-    """SQL for whether the column ``form`` has all words of a true address."""
-    each = (" AND ".join(f"contains(form, {store.text(word)})" for word in sorted(set(one.split()))) for one in true)
-    return f"({' OR '.join(f'({words})' for words in each if words) or 'false'})"
+    """SQL for whether the column ``form`` has all words of a true address, or only words of it."""
+    each = [" AND ".join(f"contains(form, {store.text(word)})" for word in sorted(set(one.split()))) for one in true]
+    listed_words = [", ".join(store.text(word) for word in sorted(set(one.split()))) for one in true]
+    parts = [
+        f"(length(form) < {len(one)} AND list_has_all([{words}], string_split(form, ' ')))"
+        for one, words in zip(true, listed_words, strict=True)
+        if words
+    ]
+    return f"({' OR '.join([*(f'({words})' for words in each if words), *parts]) or 'false'})"
 
 
 def _jaro_winkler(store: Store, true: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from tacit.person.link.attributes import Attributes, lent, listed
 from tacit.person.link.forms.normal import sql_fixed, sql_form
+from tacit.person.model.forms.parts import HIDDEN
 
 # The name of a normal form, and its country.
 NamedForm = tuple[str, str | None]
@@ -77,8 +78,9 @@ def _ask(
         return
     new = list(form_values(label, values))
     again = [one == other for one, other in zip(form_values(label, new), new, strict=True)]
+    hides = store.text(rf"[*<>≥≤(){{}}\[\]]|{HIDDEN}")
     with lent(store, pa.table({"old": values, "new": new, "again": again})) as changed:
         store.run(
-            f"UPDATE {name} SET value = c.new, fixed = c.again AND NOT regexp_matches(c.old, '[*<>≥≤(){{}}\\[\\]]') "
+            f"UPDATE {name} SET value = c.new, fixed = c.again AND NOT regexp_matches(c.old, {hides}) "
             f"FROM {changed} c WHERE NOT {name}.sure AND {name}.label = {store.text(label)} AND {name}.value = c.old"
         )

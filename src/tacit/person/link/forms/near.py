@@ -35,7 +35,8 @@ BOUNDS: Final = {
     "code": _ONE_SIGN,
     "email": _ONE_SIGN,
     "zip": f"{_ONE_SIGN} OR ltrim(meant, '0') = ltrim(actual, '0')",
-    "date": "left(meant, 4) = left(actual, 4) OR right(meant, 6) = right(actual, 6) OR NOT meant LIKE '____-__-__'",
+    "date": "left(meant, 4) = left(actual, 4) OR right(meant, 6) = right(actual, 6) OR NOT meant LIKE '____-__-__' "
+    "OR NOT actual LIKE '____-__-__'",
 }
 
 

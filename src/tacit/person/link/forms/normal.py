@@ -10,6 +10,7 @@ from tacit.person.model.forms.addresses import SHORT
 from tacit.person.model.forms.codes import FIVE_DIGITS
 from tacit.person.model.forms.months import MONTHS
 from tacit.person.model.forms.names import TITLES, UMLAUTS
+from tacit.person.model.forms.words import FIRMS, GENDERS, SAINTS
 from tacit.tables.engines import Store
 
 # Ordinary characters; not those with which a value may stand for several (11*, >=50, {a, b}), and no bracket first.
@@ -21,6 +22,8 @@ _EMAIL = rf"[A-Za-z0-9._%{_MARKED}-][A-Za-z0-9._%+{_MARKED}-]*@[A-Za-z0-9{_MARKE
 _ADDRESS = r"[A-Za-z0-9 .,'`/#:-]*"
 _NUMBERED = r"\b(?:no|nr|num|number|hausnummer)\b[.:]? *([0-9])|# *([0-9])"
 _QUOTES = "'`"
+# What German and Dutch streets end in.
+_ENDINGS = ("strasse", "straat", "str")
 _TITLES = "|".join(sorted(TITLES))
 # Forms that may change when the form is made again.
 _TITLED = f"^(?:{_TITLES})(?: |$)| (?:{_TITLES})$"
@@ -36,7 +39,11 @@ def sql_form(store: Store, rows: str, name: str, country: str | None = None) -> 
     for layer in _WAYS[name](store, country):
         columns = ", ".join(f"{sql} AS {column}" for column, sql in layer.items())
         rows = f"SELECT *, {columns} FROM ({rows}) l"
-    return rows
+    # Most values that hide characters are not ordinary; of these signs, only some values do.
+    doubtful = " OR ".join(
+        f"contains(value, {store.text(sign)})" for sign in ("xx", "XX", "...@", "nding in ", "nds in ")
+    )
+    return f"SELECT * REPLACE (CASE WHEN {doubtful} THEN NULL ELSE form END AS form) FROM ({rows}) l"
 
 
 def sql_fixed(store: Store, name: str) -> str:
@@ -122,6 +129,16 @@ def _name(store: Store, country: str | None) -> list[Layer]:
             "b": "CASE WHEN special AND contains(n, ',') THEN split_part(n, ',', 2) END",
         },
         {"p": _words(store, "a"), "q": _words(store, "b")},
+        # Testing for a title is much faster than removing it.
+        {f"titled_{part}": f"regexp_matches({part}, '{_TITLED}')" for part in "pq"},
+        {
+            f"begun_{part}": f"CASE WHEN titled_{part} THEN {_without_titles(part, '^(?:(?:{}) )+')} END"
+            for part in "pq"
+        },
+        {
+            f"ended_{part}": f"CASE WHEN titled_{part} THEN {_without_titles(f'begun_{part}', '(?: (?:{}))+$')} END"
+            for part in "pq"
+        },
         {"x": _untitled("p"), "y": _untitled("q")},
         {"form": f"CASE WHEN special THEN {joined} ELSE n END"},
     ]
@@ -138,32 +155,32 @@ def _words(store: Store, part: str) -> str:
     )
 
 
-def _untitled(words: str) -> str:
+def _without_titles(words: str, where: str) -> str:
+    """SQL for words without the titles at one end."""
+    titles = f"'{where.format(_TITLES)}'"
+    return f"CASE WHEN regexp_matches({words}, {titles}) THEN regexp_replace({words}, {titles}, '') ELSE {words} END"
+
+
+def _untitled(part: str) -> str:
     """SQL for words without the titles at both ends; a title alone becomes empty."""
-    first = f"regexp_replace({words}, '^(?:(?:{_TITLES}) )+', '')"
-    both = f"regexp_replace({first}, '(?: (?:{_TITLES}))+$', '')"
+    ended = f"ended_{part}"
     # A single letter is an initial rather than a title.
-    alone = f"regexp_full_match({both}, '(?:{_TITLES})') AND length({both}) > 1"
-    # Testing for a title is much faster than removing it.
-    untitled = f"CASE WHEN {alone} THEN '' ELSE {both} END"
-    return f"CASE WHEN regexp_matches({words}, '{_TITLED}') THEN {untitled} ELSE {words} END"
+    alone = f"regexp_full_match({ended}, '(?:{_TITLES})') AND length({ended}) > 1"
+    return f"CASE WHEN titled_{part} THEN CASE WHEN {alone} THEN '' ELSE {ended} END ELSE {part} END"
 
 
 def _date(day_first: bool | None, store: Store, country: str | None) -> list[Layer]:
     """Days in numbers and with names of months; not sure of two-digit years, weekdays and times."""
     numbers, named = r"^(\d{1,2})([-/. ])(\d{1,2})[-/. ](\d{4})$", r"^(\d{1,2})[- ]([A-Za-z]+)[- ](\d{4})$"
     spelled = r"^([A-Za-z]+) (\d{1,2}), (\d{4})$"
-    months = " ".join(
-        f"WHEN m IN ({', '.join(store.text(word) for word, at in MONTHS.items() if at == number)}) THEN {number}"
-        for number in range(1, 13)
-    )
+    months = _one_of("m", {word: str(number) for word, number in MONTHS.items()}, store)
     first = "true" if day_first else "sign = '.'"
     # 03/04/1990 may be either day, and stays unchanged.
     doubtful = "a <= 12 AND b <= 12 AND a <> b AND sign <> '.'" if day_first is None else "false"
     part = "regexp_extract(value, '{}', {})".format
     a = f"CASE kind WHEN 3 THEN {part(numbers, 1)} WHEN 4 THEN {part(named, 1)} WHEN 5 THEN {part(spelled, 2)} END"
     month = (
-        f"CASE WHEN kind > 3 THEN CASE {months} END WHEN b <= 12 AND (a > 12 OR {first}) THEN b "
+        f"CASE WHEN kind > 3 THEN {months} WHEN b <= 12 AND (a > 12 OR {first}) THEN b "
         f"WHEN kind = 3 AND NOT ({doubtful}) THEN a END"
     )
     return [
@@ -194,23 +211,13 @@ def _date(day_first: bool | None, store: Store, country: str | None) -> list[Lay
 
 def _address(store: Store, country: str | None) -> list[Layer]:
     """Every part between commas by itself: the usual words abbreviated, the house number after its street."""
-    cases = " ".join(
-        f"WHEN w IN ({', '.join(store.text(word) for word, own in SHORT.items() if own == short)}) THEN '{short}'"
-        for short in sorted(set(SHORT.values()))
-    )
-    usual = "|".join(sorted(word for word in SHORT if word.isalpha()))
-    street_name = "ends_with(w, 'str') OR ends_with(w, 'strasse') OR ends_with(w, 'straat')"
-    joint = r"regexp_replace(w, '([a-z]{2})(strasse|straat|str)$', '\1st')"
-    each = f"CASE {cases} WHEN {street_name} THEN {joint} ELSE w END"
-    shortened = f"array_to_string(list_transform(string_split(words, ' '), lambda w: {each}), ' ')"
-    joined = r"regexp_replace(words, '([a-z]{2})(strasse|straat|str)\b', '\1st', 'g')"
-    street = r"'^([0-9][^ ]*)((?: [^ ]+)*?)((?: (?:apt|fl|[0-9][^ ]*)(?: .*)?)?)$'"
-    behind = (
-        r"CASE WHEN regexp_matches({0}, '^[0-9][^ ]* [^0-9]') THEN trim(regexp_replace({0}, "
-        + street.replace("{", "{{").replace("}", "}}")
-        + r", '\2 \1\3')) ELSE {0} END"
-    ).format
-    parts = f"list_transform(string_split(short, ','), lambda s: {behind('trim(s)')})"
+    short = {word: store.text(own) for word, own in SHORT.items()}
+    usual = rf"\b(?:{'|'.join(sorted(word for word in SHORT if word.isalpha()))})\b"
+    joint = rf"([a-z]{{2}})({'|'.join(_ENDINGS)})\b"
+    shortened = f"array_to_string(list_transform(string_split(words, ' '), lambda w: {_short_word(store)}), ' ')"
+    # A street and its number, as most are, without replacing by a pattern, which is slow.
+    street = f"regexp_full_match(words, '[a-z]{{2,}}(?:{'|'.join(_ENDINGS)})(?: [0-9]+[a-z]?)?')"
+    parts = f"list_transform(string_split(short, ','), lambda s: {_number_behind('trim(s)')})"
     cleaned = f"replace({_unquoted(store, 'unnumbered')}, ',', ' , ')"
     return [
         {"latin": _latin(store, {"ß": "ss"})},
@@ -225,16 +232,66 @@ def _address(store: Store, country: str | None) -> list[Layer]:
             "replace(replace(unnumbered, '.', ''), ',', ' ,') "
             f"ELSE trim(regexp_replace({cleaned}, '[^a-z0-9/,]+', ' ', 'g')) END"
         },
+        {"street": f"CASE WHEN {street} THEN split_part(words, ' ', 1) END"},
+        {"usual": f"CASE WHEN street IS NULL AND NOT contains(words, '/') THEN regexp_extract(words, '{usual}') END"},
+        {"abbreviated": f"CASE WHEN usual <> '' THEN {_one_of('usual', short, store)} END"},
+        {"once": "trim(replace(' ' || words || ' ', ' ' || usual || ' ', ' ' || abbreviated || ' '))"},
+        {"enough": f"CASE WHEN once IS NOT NULL THEN NOT regexp_matches(once, '{usual}|{joint}') END"},
         {
-            "short": rf"CASE WHEN regexp_matches(words, '/|\b(?:{usual})\b') THEN {shortened} "
-            rf"WHEN regexp_matches(words, 'str(aat|asse)?\b') THEN {joined} ELSE words END"
+            "short": f"CASE WHEN street IS NOT NULL THEN {_ended('street')} || substr(words, strlen(street) + 1) "
+            # A function of every word in a list is slow, whether there are many lists or few.
+            f"WHEN enough THEN once WHEN usual <> '' OR contains(words, '/') THEN {shortened} "
+            rf"WHEN regexp_matches(words, '{joint}') THEN regexp_replace(words, '{joint}', '\1st', 'g') ELSE words END"
+        },
+        {"commas": "CASE WHEN contains(short, ',') THEN strlen(short) - strlen(replace(short, ',', '')) ELSE 0 END"},
+        {
+            "one": "CASE commas WHEN 0 THEN short WHEN 1 THEN trim(split_part(short, ',', 1)) END",
+            "two": "CASE commas WHEN 1 THEN trim(split_part(short, ',', 2)) END",
         },
         {
-            "form": "CASE WHEN contains(short, ',') THEN "
-            f"array_to_string(list_filter({parts}, lambda s: s <> ''), ' ') "
-            f"ELSE {behind('short')} END"
+            "form": f"CASE commas WHEN 0 THEN {_number_behind('one')} WHEN 1 THEN "
+            f"concat_ws(' ', nullif({_number_behind('one')}, ''), nullif({_number_behind('two')}, '')) "
+            f"ELSE array_to_string(list_filter({parts}, lambda s: s <> ''), ' ') END"
         },
     ]
+
+
+def _one_of(word: str, values: Mapping[str, str], store: Store) -> str:
+    """SQL for what a word stands for; null if it is none of these."""
+    # Not by IN, which an engine may carry out as a join.
+    return f"CASE {word} {' '.join(f'WHEN {store.text(one)} THEN {value}' for one, value in values.items())} END"
+
+
+def _short_word(store: Store) -> str:
+    """SQL for a word ``w`` of an address, abbreviated."""
+    short = {word: store.text(own) for word, own in SHORT.items()}
+    ended = " OR ".join(f"ends_with(w, '{end}')" for end in _ENDINGS)
+    joint = rf"regexp_replace(w, '([a-z]{{2}})({'|'.join(_ENDINGS)})$', '\1st')"
+    return f"coalesce({_one_of('w', short, store)}, CASE WHEN {ended} THEN {joint} ELSE w END)"
+
+
+def _ended(street: str) -> str:
+    """SQL for a street that ends in one of the endings after at least two letters."""
+    cases = (f"WHEN ends_with({street}, '{end}') THEN left({street}, -{len(end)}) || 'st'" for end in _ENDINGS)
+    return f"CASE {' '.join(cases)} END"
+
+
+def _number_behind(text: str) -> str:
+    """SQL for a part of an address, a leading house number after its street."""
+    street = r"'^([0-9][^ ]*)((?: [^ ]+)*?)((?: (?:apt|fl|[0-9][^ ]*)(?: .*)?)?)$'"
+    further = f"regexp_matches({text}, ' (?:apt|fl|[0-9][^ ]*)(?: |$)')"
+    plain = f"substr({text}, strpos({text}, ' ') + 1) || ' ' || split_part({text}, ' ', 1)"
+    moved = rf"CASE WHEN {further} THEN trim(regexp_replace({text}, {street}, '\2 \1\3')) ELSE {plain} END"
+    return f"CASE WHEN regexp_matches({text}, '^[0-9][^ ]* [^0-9]') THEN {moved} ELSE {text} END"
+
+
+_FEW_WORDS = "[A-Za-z]+( [A-Za-z]+)*"
+
+
+def _few_words(store: Store, country: str | None, *, form: str, unless: str) -> list[Layer]:
+    """Words in Latin letters without anything special."""
+    ordinary = f"regexp_full_match(value, '{_FEW_WORDS}') AND NOT regexp_matches(lower(value), {store.text(unless)})"
+    return [{"form": f"CASE WHEN {ordinary} THEN {form} END"}]
 
 
 _WAYS: dict[str, Callable[[Store, str | None], list[Layer]]] = {
@@ -249,4 +306,14 @@ _WAYS: dict[str, Callable[[Store, str | None], list[Layer]]] = {
     "date-month-first": partial(_date, False),
     "address": _address,
     "zip": _postcode,
+    "place": partial(
+        _few_words,
+        form="regexp_replace(lower(value), '([aou])e', '\\1', 'g')",
+        unless=rf"\b({'|'.join(sorted(SAINTS))})\b",
+    ),
+    "company": partial(_few_words, form="lower(value)", unless=rf"\b({'|'.join(sorted(FIRMS))})$"),
+    "gender": partial(_few_words, form="lower(value)", unless=rf"^({'|'.join(sorted(GENDERS))})$"),
+    "username": lambda store, country: [
+        {"form": "CASE WHEN regexp_full_match(value, '[A-Za-z0-9_.-]+') THEN lower(value) END"}
+    ],
 }

@@ -18,9 +18,8 @@ _SIGNS = " ()-./+"
 
 def phone_layers(store: Store, country: str | None) -> list[Layer]:
     """SQL for the columns from ``value`` to ``form``, each using those before; form is null where SQL is not sure."""
-    text = store.text
+    text, own = store.text, None if country is None else _plan(country)
     number = f"CASE WHEN value < 'A' THEN value ELSE regexp_replace(value, {text(_SAID)}, '') END"
-    cut = [f"regexp_extract(value, {text(_EXTENSION)}, {place})" for place in (1, 2)]
     # To remove one character is much faster than to translate all of them.
     digits = (
         rf"CASE WHEN regexp_full_match(said, '\+?[0-9][0-9 ]*') THEN {_without(' +')} "
@@ -31,20 +30,25 @@ def phone_layers(store: Store, country: str | None) -> list[Layer]:
     reckoned = r"(contains(value, '.0') AND regexp_full_match(value, ' *\+?[0-9]{6,15}\.0+ *'))"
     # A CASE evaluates only the branch that applies; an AND evaluates both sides.
     zeros = "CASE WHEN starts_with(digits, '00') THEN regexp_matches(said, '^[^0-9]*00[1-9]') ELSE false END"
+    # The number within the country, if the country is known and the code is its own.
+    inside = f"abroad AND starts_with(d, '{own.code}')" if own is not None and own.main else "false"
+    code = "" if own is None else own.code
     return [
         {"extended": "contains(value, 'x') AND value < 'A'"},
-        {
-            "said": f"CASE WHEN extended THEN {cut[0]} ELSE {number} END",
-            "extension": f"CASE WHEN extended THEN {cut[1]} END",
-        },
+        {"parts": f"CASE WHEN extended THEN regexp_extract(value, {text(_EXTENSION)}, ['said', 'more']) END"},
+        {"said": f"CASE WHEN extended THEN parts.said ELSE {number} END"},
         {"digits": digits},
         {"zeros": zeros},
         {"abroad": "zeros OR contains(said, '+')", "d": "CASE WHEN zeros THEN substr(digits, 3) ELSE digits END"},
+        {"inside": inside},
+        {"n": f"CASE WHEN inside THEN substr(d, {len(code) + 1}) ELSE d END"},
+        {"rest": "NULL" if own is None else f"CASE WHEN starts_with(n, '{own.prefix}') THEN {own.rest('n')} END"},
         {
-            "whole": f"CASE WHEN length(d) NOT BETWEEN 7 AND 15 OR length(said) > 30 OR {reckoned} THEN NULL "
-            f"WHEN abroad THEN {_abroad(store, country)} ELSE {_at_home(store, country)} END"
+            "whole": f"CASE WHEN strlen(d) NOT BETWEEN 7 AND 15 OR strlen(said) > 30 OR {reckoned} THEN NULL "
+            f"WHEN inside THEN {'NULL' if own is None else own.stripped(store)} "
+            f"WHEN abroad THEN {_abroad(store)} ELSE {_at_home(store, country)} END"
         },
-        {"form": "CASE WHEN extended THEN whole || 'x' || extension ELSE whole END"},
+        {"form": "CASE WHEN extended THEN whole || 'x' || parts.more ELSE whole END"},
     ]
 
 
@@ -56,16 +60,13 @@ def _without(signs: str) -> str:
     return text
 
 
-def _abroad(store: Store, country: str | None) -> str:
+def _abroad(store: Store) -> str:
     """SQL for a number with its country code: unchanged, unless a national prefix may follow the code."""
     codes, inside = _countries()
-    plain = f"regexp_matches(d, '^(?:{codes})') AND NOT regexp_matches(d, {store.text(inside)})"
-    cases = [f"WHEN {plain} THEN '+' || d"]
-    if country is not None and (own := _plan(country)) is not None and own.main:
-        rest = f"substr(d, {len(own.code) + 1})"
-        # First, because to look for every country's prefix takes longest.
-        cases.insert(0, f"WHEN starts_with(d, '{own.code}') THEN {own.stripped(store, rest)}")
-    return f"CASE {' '.join(cases)} END"
+    return (
+        f"CASE WHEN regexp_matches(d, '^(?:{codes})') THEN "
+        f"CASE WHEN NOT regexp_matches(d, {store.text(inside)}) THEN '+' || d END END"
+    )
 
 
 def _at_home(store: Store, country: str | None) -> str:
@@ -76,8 +77,13 @@ def _at_home(store: Store, country: str | None) -> str:
         return "NULL"
     text, rest = store.text, f"substr(d, {len(own.code) + 1})"
     whole, prefixed = f"regexp_full_match(d, {text(own.numbers)})", f"starts_with(d, '{own.code}')"
-    cases = [f"WHEN regexp_matches(d, {text(f'^(?:{own.dialled})')}) THEN NULL"] if own.dialled else []
-    cases.append(f"WHEN NOT {prefixed} OR {whole} THEN {own.stripped(store, 'd')}")
+    dialled = (
+        f"starts_with(d, '{own.dialled}')"
+        if own.dialled.isdigit()
+        else f"regexp_matches(d, {text(f'^(?:{own.dialled})')})"
+    )
+    cases = [f"WHEN {dialled} THEN NULL"] if own.dialled else []
+    cases.append(f"WHEN CASE WHEN {prefixed} THEN {whole} ELSE true END THEN {own.stripped(store)}")
     if own.main:
         inside = f"NOT regexp_matches({rest}, {text(f'^(?:{own.prefixes})')})" if own.prefixes else "true"
         right = f"{inside} AND regexp_full_match({rest}, {text(own.numbers)})"
@@ -108,21 +114,29 @@ class _Plan:
         elif self.prefixes == self.prefix:
             self.others = ""
 
-    def stripped(self, store: Store, number: str) -> str:
-        """SQL for a national number, with the country code and without the national prefix."""
+    def rest(self, number: str) -> str:
+        """SQL for a number without the national prefix, which it has."""
+        return f"substr({number}, {len(self.prefix) + 1})"
+
+    def stripped(self, store: Store) -> str:
+        """SQL for the national number ``n`` with the country code and without the national prefix; ``rest`` is what
+        follows the prefix."""
         text, cases = store.text, []
         if self.others:
-            cases.append(f"WHEN regexp_matches({number}, {text(f'^(?:{self.others})')}) THEN NULL")
+            cases.append(f"WHEN regexp_matches(n, {text(f'^(?:{self.others})')}) THEN NULL")
         if self.prefix:
-            rest = f"substr({number}, {len(self.prefix) + 1})"
-            whole, left = (f"regexp_full_match({one}, {text(self.numbers)})" for one in (number, rest))
-            possible = f"length({rest}) IN ({', '.join(map(str, self.lengths))})"
-            sure = f"{possible} AND NOT starts_with({rest}, '0') AND ({left} OR NOT {whole})"
-            cases.append(
-                f"WHEN starts_with({number}, '{self.prefix}') THEN CASE WHEN {sure} THEN '+{self.code}' || {rest} END"
+            whole, left = (f"regexp_full_match({one}, {text(self.numbers)})" for one in ("n", "rest"))
+            possible = f"strlen(rest) IN ({', '.join(map(str, self.lengths))})"
+            if self.lengths == list(range(min(self.lengths), max(self.lengths) + 1)):
+                possible = f"strlen(rest) BETWEEN {min(self.lengths)} AND {max(self.lengths)}"
+            sure = (
+                f"WHEN {possible} AND NOT starts_with(rest, '0') THEN CASE WHEN {left} THEN true ELSE NOT {whole} END"
             )
-        zero = f"NOT starts_with({number}, '0') AND " if self.prefixes else ""
-        cases.append(f"WHEN {zero}length({number}) > 4 THEN '+{self.code}' || {number}")
+            cases.append(
+                f"WHEN starts_with(n, '{self.prefix}') THEN CASE WHEN CASE {sure} END THEN '+{self.code}' || rest END"
+            )
+        zero = "NOT starts_with(n, '0') AND " if self.prefixes else ""
+        cases.append(f"WHEN {zero}strlen(n) > 4 THEN '+{self.code}' || n")
         return f"CASE {' '.join(cases)} END"
 
 

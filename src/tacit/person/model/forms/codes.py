@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tacit.person.model.forms.texts import plain, text
+from tacit.person.model.forms.texts import one_mistake, plain, text
 
 # Countries with postcodes of five digits, where a spreadsheet may have dropped a leading 0.
 FIVE_DIGITS: Final = frozenset(
@@ -39,9 +39,7 @@ def postcode(value: str, *, country: str | None = None) -> str:
 
 def codes_alike(value: str, true: str) -> float:
     """Credit of a code that is nearly right: one character more, less or different, or two swapped."""
-    from rapidfuzz.distance import OSA
-
-    return 1.0 if value == true else 0.8 if min(len(value), len(true)) >= 6 and OSA.distance(value, true) == 1 else 0.0
+    return 1.0 if value == true else 0.8 if min(len(value), len(true)) >= 6 and one_mistake(value, true) else 0.0
 
 
 def postcodes_alike(value: str, true: str) -> float:
@@ -61,7 +59,12 @@ def emails_alike(value: str, true: str) -> float:
 
 def email(value: str) -> str:
     """An e-mail address as the mailbox it reaches: what follows a plus, and the dots of Gmail, do not matter."""
-    address = text(value).removeprefix("mailto:").strip("<>\"' ,;")
+    address = re.sub(r"\s*\([^()@]*\)$", "", text(value)).removeprefix("mailto:").strip("<>\"' ,;")
+    if "@" not in address:
+        address = address.replace("%40", "@")
+        # As people write addresses so that machines do not find them.
+        address = re.sub(r"\s*[\[({]at[\])}]\s*|(?<=\S) at (?=\S+(?:\.| ?[\[(]?dot\b))", "@", address, count=1)
+        address = re.sub(r"\s*[\[({]dot[\])}]\s*| dot ", ".", address) if "@" in address else address
     if named := re.fullmatch(r".*<\s*([^<>\s]+@[^<>\s]+)\s*>?", address):
         address = named[1]
     box, at, host = address.rpartition("@")

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from typing import Final
 
 from tacit.person.model.forms.months import MONTHS
-from tacit.person.model.forms.texts import plain, text
+from tacit.person.model.forms.texts import one_mistake, plain, text
 
 # A two-digit year up to this one belongs to this century: most dates about people lie in the past.
 LAST_OF_THIS_CENTURY: Final = 29
@@ -23,6 +23,7 @@ _WEEKDAY: Final = re.compile(
 _TIME: Final = re.compile(
     r"(?<=\d)[t ]\s*\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:am|pm|z|utc|gmt|[+-]\d{2}:?\d{2})?$"
 )
+_DAY_FORM: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _YEAR_FIRST: Final = re.compile(r"(\d{4})[-/. ](\d{1,2})[-/. ](\d{1,2})")
 _TOGETHER: Final = re.compile(r"(\d{4})(\d{2})(\d{2})")
 _NUMBERS: Final = re.compile(r"(\d{1,2})([-/. ])(\d{1,2})[-/. ](\d{4}|\d{2})")
@@ -118,28 +119,84 @@ def iso(value: str, *, day_first: bool | None = None) -> str:
     return text(value) if day is None else day.isoformat()
 
 
-def _part(text: str) -> str | None:
-    """A year, or a year and a month, written as the beginning of an ISO day; None for anything else."""
-    if match := re.fullmatch(r"(\d{4})(?:[-/. ]?(0[1-9]|1[0-2]))?", text):
-        return match[1] if match[2] is None else f"{match[1]}-{match[2]}"
-    if (match := re.fullmatch(r"([a-z]+)[. ]*(\d{4})", text)) and (month := MONTHS.get(match[1])):
-        return f"{match[2]}-{month:02}"
-    return None
+# Parts of a day: the year, the month, the day; None for what is not said.
+DayParts = tuple[int | None, int | None, int | None]
+
+_PART: Final = r"(\d{1,4}|\*+)"
+_THREE: Final = re.compile(rf"{_PART}[-/. ]+{_PART}[-/. ]+{_PART}")
+_YEAR_MONTH: Final = re.compile(r"(\d{4})(?:[-/. ]?(0[1-9]|1[0-2]))?")
+_MONTH_YEAR: Final = re.compile(r"(0?[1-9]|1[0-2])[-/.](\d{4})")
+_NAMED_YEAR: Final = re.compile(r"([a-z]+)[-./, ]*(\d{4})")
+_NO_YEAR: Final = re.compile(
+    r"--(0[1-9]|1[0-2])-?([0-3]\d)|([0-3]?\d)\.? ([a-z]+)\.?|([a-z]+)\.? ([0-3]?\d)(?:st|nd|rd|th)?"
+)
+_SAYS_ABOUT: Final = re.compile(
+    r"^(?:c|ca|circa|about|abt|approx|born|b|geb|geboren|um|vers|in|year|jahr|anno)\b[. :]*"
+)
+
+
+def day_parts(value: str) -> tuple[DayParts, ...]:
+    """What a text says of a day if it does not say all: only the year, the year and the month, or no year.
+
+    More than one if it is not certain which number is the month. What stars or zeros stand for is not said.
+
+    Examples
+    --------
+    >>> day_parts("1963"), day_parts("Feb 1963"), day_parts("1963-02-**"), day_parts("--0216")
+    (((1963, None, None),), ((1963, 2, None),), ((1963, 2, None),), ((None, 2, 16),))
+    """
+    if len(value) > 40 or not any(sign.isdigit() for sign in value):
+        return ()
+    text = _SAYS_ABOUT.sub("", plain(value).strip("'\"()[]"))
+    if match := _YEAR_MONTH.fullmatch(text):
+        return ((int(match[1]), int(match[2]) if match[2] else None, None),)
+    if match := _MONTH_YEAR.fullmatch(text):
+        return ((int(match[2]), int(match[1]), None),)
+    if (match := _NAMED_YEAR.fullmatch(text)) and (month := MONTHS.get(match[1])):
+        return ((int(match[2]), month, None),)
+    if match := _NO_YEAR.fullmatch(text):
+        name, day = (match[4], match[3]) if match[4] else (match[5], match[6])
+        month = int(match[1]) if match[1] else MONTHS.get(name or "")
+        return ((None, month, int(match[2] or day)),) if month else ()
+    if match := _THREE.fullmatch(text):
+        one, two, three = (None if part.startswith("*") or not int(part) else part for part in match.groups())
+        if None not in (one, two, three):
+            return ()
+        year_first = (one is not None and len(one) == 4) or match[1].startswith("****")
+        ways = [(one, two, three)] if year_first else [(three, two, one), (three, one, two)]
+        numbers = [tuple(None if part is None else int(part) for part in way) for way in ways]
+        return tuple((y, m, d) for y, m, d in numbers if (m or 1) <= 12 and (d or 1) <= 31 and (y is None or y > 99))
+    return ()
 
 
 def days_alike(value: str, true: str) -> float:
-    """Credit of a day that is nearly right: day and month swapped, one digit off, only the year."""
+    """Credit of a day that is nearly right: day and month swapped, one digit off, only the year.
+
+    If of the true day only a part is known, a day with this part says all there is to say.
+    """
     if value == true:
         return 1.0
-    if (part := _part(value)) and true.startswith(part):
-        return 0.3 if len(part) == 4 else 0.5
+    if as_day(true) is None and (day := as_day(value)) is not None:
+        parts = (
+            all(own in (None, part) for own, part in zip(own_parts, (day.year, day.month, day.day), strict=True))
+            for own_parts in day_parts(true)
+        )
+        return 0.8 if any(parts) else 0.0
+    for year, month, number in day_parts(value):
+        shown = (true[:4], true[5:7], true[8:10])
+        spelled = [None if part is None else f"{part:0{size}}" for part, size in ((year, 4), (month, 2), (number, 2))]
+        if all(part is None or part == own for part, own in zip(spelled, shown, strict=True)):
+            return 0.3 if month is None else 0.5
     one, other = ((day.year, day.month, day.day) if (day := as_day(each)) else None for each in (value, true))
     if other is None:
         return 0.0
     if one is None:
         # 03/04/1990 may be either of two days.
         either = (as_day(value, day_first=True), as_day(value, day_first=False))
-        return 0.8 if any(day and (day.year, day.month, day.day) == other for day in either) else 0.0
+        if any(day and (day.year, day.month, day.day) == other for day in either):
+            return 0.8
+        # No such day, but one digit from the true one, or two swapped: 1963-02-61.
+        return 0.8 if _DAY_FORM.fullmatch(value) and one_mistake(value, true) else 0.0
     if (one[0], one[2], one[1]) == other:
         return 0.8
     written = (f"{year:04}{month:02}{day:02}" for year, month, day in (one, other))

@@ -64,6 +64,13 @@ def digits(value: str) -> str:
     return "".join(sign for sign in unicodedata.normalize("NFKC", value) if sign.isdigit())
 
 
+def one_mistake(value: str, true: str) -> bool:
+    """Whether two texts differ by one character more, less or different, or by two neighbours swapped."""
+    from rapidfuzz.distance import OSA
+
+    return OSA.distance(value, true, score_cutoff=1) == 1
+
+
 def jaro_winkler(value: str, true: str) -> float:
     """Credit of a name that is nearly right: 0 up to a Jaro-Winkler similarity of 0.8, then linear.
 

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from email.errors import HeaderParseError
-from email.header import decode_header, make_header
-from email.parser import BytesHeaderParser
-from email.utils import getaddresses
 from pathlib import Path
 
 from tacit.loading import lines_in
@@ -20,6 +16,9 @@ _WANTED = ("From", "To", "Cc")
 
 def _entries(path: Path) -> Iterator[FileEntry]:
     """One record per address, with every name used with it. No message body is read."""
+    from email.parser import BytesHeaderParser
+    from email.utils import getaddresses
+
     names: dict[str, dict[str, None]] = {}
     for head in _heads(path):
         message = BytesHeaderParser().parsebytes(head)
@@ -54,6 +53,9 @@ def _heads(path: Path) -> Iterator[bytes]:
 
 
 def _decoded(name: str) -> str:
+    from email.errors import HeaderParseError
+    from email.header import decode_header, make_header
+
     try:
         name = str(make_header(decode_header(name)))
     except (HeaderParseError, LookupError, UnicodeError, ValueError):
