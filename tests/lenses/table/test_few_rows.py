@@ -15,15 +15,13 @@ from hypothesis import example, given, settings, strategies as st
 
 import tacit
 from sizes import many
+from tacit.codes import find_scales
 from tacit.codes.asking import CodeClaim, CodeRequest, counted_atoms
-from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.looking import number_ends
 from tacit.errors import TacitError
 from tacit.lenses.table.ladder.guessing import DRAWN, PARTS, Guesser
 from tacit.lenses.table.linkage.coarser import CoarserLevel, with_levels
-from tacit.tables import count, group_sizes, open_table, table as tables
-from tacit.tables.counting import distinct_counts
-from tacit.tables.cutting import Cut, cut, cut_points
+from tacit.tables import Cut, count, cut, cut_points, distinct_counts, group_sizes, open_table, table as tables
 from tacit.tables.numbers import refuse_non_numbers
 
 NAN, INF = float("nan"), float("inf")

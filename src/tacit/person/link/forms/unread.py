@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tacit.person.inquiry.subject import Subject
 from tacit.person.link.attributes import Attributes, one
 from tacit.person.model.forms import as_day, form_name
 from tacit.person.model.forms.days import day_parts
+from tacit.person.model.labels import Labels
+from tacit.person.model.records import Reference
 from tacit.person.model.values import is_suppressed
 
 # Letters of which Latin letters say only roughly how they sound.
@@ -19,14 +20,14 @@ _IN_LETTERS: Final = re.compile("[\u0590-\u06ff\u0900-\u097f\u0e00-\u0e7f\u3040-
 MOST_DAYS: Final = 5_000
 
 
-def unread_notes(read: Attributes, formed: Attributes, subject: Subject) -> list[str]:
+def unread_notes(read: Attributes, formed: Attributes, reference: Reference, labels: Labels) -> list[str]:
     """Notes on days that no form reads, and on names in letters that the person's name is not written in."""
     notes = []
-    for label in dict.fromkeys(label for label, _ in subject.reference):
-        form = (form_name(subject.labels[label].normalise) or ("", None))[0]
+    for label in dict.fromkeys(label for label, _ in reference):
+        form = (form_name(labels[label].normalise) or ("", None))[0]
         if form.startswith("date") and (strange := _strange_days(formed, label)):
             notes.append(f"{_values(strange, label)} in no form of a day that is read, and {_counts(strange)} as wrong")
-        true = subject.reference.values(label)
+        true = reference.values(label)
         if (
             form == "name"
             and not any(_IN_LETTERS.search(value) for value in true)
