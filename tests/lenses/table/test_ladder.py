@@ -17,7 +17,6 @@ from sizes import few, many
 from tables_of_people import clinic, patients, read_csv, write_csv
 from tacit import audit, protect
 from tacit.errors import ArgumentError
-from tacit.learn.arrays import Codes
 from tacit.lenses.table.kept import keeping
 from tacit.lenses.table.ladder import climbing
 from tacit.lenses.table.ladder.climbing import ladder
@@ -104,7 +103,7 @@ def test_secrets_are_guessed_from_columns_that_tell_them_and_from_no_others() ->
     secret = rng.integers(0, 3, 3000)
     number, noise = np.arange(3000), [rng.integers(0, 9, 3000) for _ in range(3)]
 
-    def right(*columns: Codes) -> float:
+    def right(*columns: np.ndarray) -> float:
         return Guesser.of(dict(enumerate(columns)), secret).right()
 
     prior = right()
