@@ -21,6 +21,7 @@ from tacit.person.inquiry.describing import does
 from tacit.person.inquiry.hot import Hot, Winner, hit_rows, winner
 from tacit.person.inquiry.index import CaseIndex, case_index
 from tacit.person.inquiry.subject import Subject, remembering
+from tacit.person.inquiry.unread import unread_notes
 from tacit.person.inquiry.work import Grouped, Workbench, in_normal_form, named_forms
 from tacit.person.link.attributes import Attributes, IntArray
 from tacit.person.link.right import RightRows, records_that_hold, weight_together
@@ -139,7 +140,13 @@ class Inquiry:
     def notes(self) -> tuple[str, ...]:
         """What was assumed or left out when the case and its records were read."""
         foreign = [] if kept_folder(self.case.path) is not None or not self.case.index else [FOREIGN]
-        return (*self.case.notes, *self.pool.notes, *foreign)
+        return (*self.case.notes, *self.pool.notes, *self._unread, *foreign)
+
+    @cached_property
+    def _unread(self) -> tuple[str, ...]:
+        if self.everybody or self.case.person is None:
+            return ()
+        return tuple(unread_notes(self.pool.attributes, self.bench.normalised(), self.subject))
 
     def _before(self, spec: Adversary) -> tuple[Adversary, ...]:
         """The adversaries that come before this one in the case, the last first."""

@@ -17,8 +17,8 @@ Forming = Callable[[Attributes], Attributes]
 # Numbers of records and values; an engine refuses larger ones.
 Numbers = NDArray[np.int32]
 
-# Bytes per record that numbers of records and values take beside the tables.
-BESIDE = 150
+# Bytes that a process takes beside the tables, and how many more per record for numbers of records and values.
+PROCESS, BESIDE = 128 << 20, 160
 # What is an attribute at all.
 THERE = "value IS NOT NULL AND confidence > 0"
 # Finding the best compression takes longest.
@@ -42,7 +42,7 @@ def coded_attributes(
     Exact unless two different values of a label have the same 64-bit hash: with m values the probability is at most
     m^2 / 2^65, for ten million 3 in a million, if values are not made to collide. Texts stay in the engine.
     """
-    store.leave(records * BESIDE)
+    store.leave(PROCESS + records * BESIDE)
     among = _label_type(store, parts)
     values = store.make(f"SELECT CAST(0 AS INTEGER) AS vid, CAST(NULL AS {among}) AS label, '' AS value WHERE false")
     rows = store.make("SELECT CAST(0 AS INTEGER) AS rid, CAST(0 AS INTEGER) AS vid WHERE false")
@@ -60,10 +60,13 @@ def coded_attributes(
         hashes = store.ask(f"SELECT {columns} {there}")
         number, of_first = _numbered(numbers(hashes, "h"))
         vid = np.arange(first, first + len(of_first), dtype=np.int32)
-        with lent(store, arrow_table({"place": numbers(hashes, "place")[of_first], "vid": vid})) as wanted:
+        # The number of every cell that is the first with its value, by its place; there is no faster join.
+        begins = np.full(int(one(store, f"SELECT count(*) FROM {cells}")), -1, np.int32)
+        begins[numbers(hashes, "place")[of_first]] = vid
+        with lent(store, arrow_table({"vid": begins})) as wanted:
             store.run(
-                f"INSERT INTO {values} SELECT w.vid, {store.text(label)}, c.value FROM {cells} c JOIN {wanted} w "
-                "ON w.place = c.rowid"
+                f"INSERT INTO {values} SELECT w.vid, {store.text(label)}, c.value FROM {cells} c POSITIONAL JOIN "
+                f"{wanted} w WHERE w.vid >= 0"
             )
         store.drop(cells)
         whole = {"rid": numbers(hashes, "rid"), "vid": vid[number], **{name: numbers(hashes, name) for name in more}}
@@ -202,7 +205,7 @@ def read_coded(
 ) -> tuple[Attributes, Attributes | None]:
     """Attributes that were written, used in place; several processes may read one file."""
     name = _called(path)
-    store.leave(records * BESIDE)
+    store.leave(PROCESS + records * BESIDE)
     store.run(f"ATTACH IF NOT EXISTS {store.text(str(path))} AS {name} (READ_ONLY)")
     rows, values = _every_row(f"{name}.kept_rows", certain=certain), f"{name}.kept_values"
     if not formed:

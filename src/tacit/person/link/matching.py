@@ -129,11 +129,11 @@ def _links(
             second.append(other[apart])
             continue
         some = _everywhere(some, [owned[label][2] for label in labels], grown, len(name))
-        owner, value = _keys(some, len(name), most)
-        order = np.argsort(value)
-        owner, value = owner[order], value[order]
+        owner, key = _keys(some, len(name), most)
+        order = np.argsort(key)
+        owner, key = owner[order], key[order]
         # Owners of the same key are now neighbours, and each is linked to the next.
-        same = (value[1:] == value[:-1]) & (owner[1:] != owner[:-1])
+        same = (key[1:] == key[:-1]) & (owner[1:] != owner[:-1])
         first.append(owner[:-1][same])
         second.append(owner[1:][same])
     return np.concatenate(first), np.concatenate(second)
