@@ -49,13 +49,13 @@ def wrong(value: Any) -> Any:
         (lambda: Adversary("a", wrong(Resolve(Rules([["phone"]])))), "put [ ] around a single step"),
         (lambda: Label(normalise=wrong("email")), "such as normaliser('email')"),
         (lambda: Label(similarity=wrong("jaro_winkler")), "such as similarity('jaro_winkler')"),
-        (lambda: Labels(wrong({"card": 4})), "label 'card' is no Label"),
+        (lambda: Labels(wrong({"card": 4})), "label 'card' is not a Label"),
         (lambda: plan_decoys(HELD, ANA, wrong(JOINS), budget=3, allowed=["phone"]), "adversaries is a single one"),
         (
             lambda: plan_decoys(HELD, ANA, [JOINS], budget=3, allowed="phone"),
             "'allowed' is text: list in",
         ),
-        (lambda: plan_removals(HELD, ANA, JOINS, offers=wrong({"shop": 5})), "the offer of 'shop' is no Offer"),
+        (lambda: plan_removals(HELD, ANA, JOINS, offers=wrong({"shop": 5})), "the offer of 'shop' is not an Offer"),
     ],
 )
 def test_a_mistake_in_python_is_told_with_the_way_out(call: Callable[[], object], said: str) -> None:
@@ -128,6 +128,26 @@ def test_nobody_is_advised_to_use_another_date_of_birth(case: Path) -> None:
     assert any(what.startswith("use another phone") for what in told)
     assert not any(what.startswith("use another dob") for what in told)
     assert any(what.startswith("stop giving out dob 1") for what in told)
+
+
+def test_nobody_is_told_to_ask_themselves_or_to_change_what_is_theirs_for_life(tmp_path: Path) -> None:
+    card = "BEGIN:VCARD\nVERSION:3.0\nFN:{}\nEMAIL:ana@x.example\nTEL:{}\nEND:VCARD\n"
+    (tmp_path / "book.vcf").write_text(card.format("Ana Ames", "020 7946 0018"))
+    (tmp_path / "shop.csv").write_text("name,email,ssn\nAna Ames,ana@x.example,\nAna Ames,,078-05-1120\n")
+    case = tmp_path / "case.yaml"
+    person = "person: {name: Ana Ames, email: ana@x.example, phone: 020 7946 0018, ssn: 078-05-1120}\n"
+    case.write_text(f"{person}sources: [{{name: book, path: book.vcf}}]\n")
+    alone = person_remove(case)
+    assert not alone.steps
+    assert "'book', your own, can only be cleared by you" in alone.headline
+    assert "Ask" not in alone.headline
+    case.write_text(f"{person}sources: [{{name: book, path: book.vcf}}, {{name: shop, path: shop.csv}}]\n")
+    assert [step.source for step in person_remove(case).steps] == ["shop"]
+    said = [action.what for action in person_audit(case).actions]
+    assert any("delete the person's entries in 'book'" in what for what in said)
+    assert not any(what.startswith(("use another name", "use another ssn")) for what in said)
+    case.write_text(f"{person}sources: [{{name: book, path: book.vcf, remove: {{cost: 1}}}}]\n")
+    assert [step.source for step in person_remove(case).steps] == ["book"]
 
 
 def test_choices_that_leak_alike_are_said_to_leak_alike(case: Path) -> None:
@@ -257,7 +277,9 @@ def test_an_officer_gets_one_answer_from_every_command(office: Path, tmp_path: P
     for action in (action for action in audit.actions if action.kind == "remove"):
         assert action.after in [pytest.approx(value) for value in alone.values()]
     assert not any("book" in Path(letter).name for letter in removing.letters)
-    assert any("no letter to 'book'" in note for note in removing.notes)
+    assert "book" not in [step.source for step in removing.steps]
+    assert "'book'" not in removing.headline
+    assert any("'book' is taken to be your own" in note and "nobody to ask" in note for note in removing.notes)
     dipping = person_dip(office, query=Record([("phone", "0221 5550147"), ("name", "Jana Weißhaupt")], name="q"))
     assert "E3 knows 100% of what matters" in dipping.headline
     cells = to_text(audit, width=80).partition("What each source adds")[2]

@@ -22,6 +22,7 @@ from tacit.requests.settings import Amount, File
 
 if TYPE_CHECKING:
     from tacit.person.inquiry import CaseLike, Inquiry, Near
+    from tacit.person.plans.removals import RemovalPlan
 
 EXAMPLES: Examples = ({"at_most": 3}, {"budget": 20, "fail_above": 0.5}, {"letters": "letters"})
 
@@ -42,8 +43,9 @@ def person_remove(
 ) -> PersonRemoveResult:
     """Which sources to ask for removal, in which order, so that the expected leakage is least.
 
-    Sources with ``remove: {cost, success}`` can be asked; if none has it, all can, at cost 1 and with success. The plan
-    is made under the adversary who knows most now; the limit is compared with the expected leakage after it.
+    Sources with ``remove: {cost, success}`` can be asked; if none has it, all can, at cost 1 and with success,
+    except for address books and mailboxes: these are taken to be the reader's own, and a note says what to do there.
+    The plan is made under the adversary who knows most now; the limit is compared with the expected leakage after it.
     ``letters`` is a folder for the requests for erasure, one per source of the plan.
 
     Guarantees
@@ -52,7 +54,7 @@ def person_remove(
     and nobody else can read them.
     """
     from tacit.person.inquiry import fitted_once, near, opened, source_shares
-    from tacit.person.plans.removals import plan_removals
+    from tacit.person.plans.removals import Offer, plan_removals
 
     check_limit(fail_above)
     inquiry = opened(case, adversary=adversary, progress=progress)
@@ -60,7 +62,9 @@ def person_remove(
     loaded = near(inquiry, works=[top.work])
     inquiry.progress("planning removals", None)
     offers = {source.name: source.removal for source in inquiry.case.sources if source.removal is not None}
-    plan = plan_removals(loaded.what_if(0), offers=offers or None, budget=budget, at_most=at_most)
+    own = [source.name for source in inquiry.case.sources if source.own_book]
+    others = {source.name: Offer() for source in inquiry.case.sources if source.name not in own}
+    plan = plan_removals(loaded.what_if(0), offers=offers or others, budget=budget, at_most=at_most)
     size = {source.name: source.records for source in inquiry.pool.sources}
     steps = tuple(
         RemovalStep(r.source, size[r.source], r.cost, r.success, r.if_removed, r.expected) for r in plan.requests
@@ -70,15 +74,8 @@ def person_remove(
         notes.append("no source says what a removal costs and how likely it is (remove: {cost, success}): all cost 1")
     if plan.expectation == "approximate":
         notes.append("with this many uncertain requests the expected leakage is an approximation")
-    own = {source.name for source in inquiry.case.sources if source.own_book}
-    addressees = [step.source for step in steps if step.source not in own]
-    if letters is not None and len(addressees) < len(steps):
-        names = listed([f"'{step.source}'" for step in steps if step.source in own])
-        notes.append(
-            f"no letter to {names}: an address book or mailbox is taken to be your own, where nobody has to be asked; "
-            "if it is somebody else's, give the source a law or remove"
-        )
-    written = _written(inquiry, loaded, addressees, letters) if letters is not None else ()
+    notes += _own_notes(own, plan)
+    written = _written(inquiry, loaded, [step.source for step in steps], letters) if letters is not None else ()
     return PersonRemoveResult(
         case=str(inquiry.case.path),
         adversary=top.rung.adversary,
@@ -90,7 +87,7 @@ def person_remove(
         budget=budget,
         searched=plan.searched,
         fail_above=fail_above,
-        headline=_headline(top.rung.adversary, plan.before, steps, fail_above),
+        headline=_headline(top.rung.adversary, plan.before, steps, fail_above, own),
         notes=tuple(notes),
         letters=written,
     )
@@ -115,15 +112,31 @@ def _written(inquiry: "Inquiry", loaded: "Near", sources: Sequence[str], folder:
     return tuple(map(str, placed(Path(folder), files, mode=0o600)))
 
 
-def _headline(adversary: str, before: float, steps: Sequence[RemovalStep], fail_above: float | None) -> str:
+def _own_notes(own: Sequence[str], plan: "RemovalPlan") -> list[str]:
+    """What to do about address books and mailboxes, whose owner need not be asked."""
+    without = {source.source: source.leakage_without for source in plan.sources}
+    return [
+        f"'{name}' is taken to be your own address book or mailbox: there is nobody to ask, and no letter; delete the "
+        f"person's entries there, if others can read it ({level(plan.before)} now, {level(without[name])} without it); "
+        "if it is somebody else's, give the source a law or remove"
+        for name in own
+        if name in without
+    ]
+
+
+def _headline(
+    adversary: str, before: float, steps: Sequence[RemovalStep], fail_above: float | None, own: Sequence[str] = ()
+) -> str:
     if before <= 0:
         return (
             f"No record holds anything true about the person: there is nothing to remove{verdict(before, fail_above)}."
         )
     if not steps:
+        names = listed([f"'{name}'" for name in own])
+        also = f"; {names}, your own, can only be cleared by you" if own else ""
         return (
-            f"No removal within the limits lowers the leakage of {level(before)} under '{adversary}'"
-            f"{verdict(before, fail_above)}."
+            f"No request within the limits lowers the leakage of {level(before)} under '{adversary}'"
+            f"{verdict(before, fail_above)}{also}."
         )
     last = steps[-1]
     sources = listed([f"'{step.source}'" for step in steps])

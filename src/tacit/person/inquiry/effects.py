@@ -11,9 +11,13 @@ from tacit.person.answers.words import level
 from tacit.person.case.model import Case
 from tacit.person.inquiry.hot import Shrinking
 from tacit.person.inquiry.subject import Subject
+from tacit.person.model.kinds import usual
 from tacit.person.resolve.adversaries import Cluster
 from tacit.person.sources.pool import RecordPool
 
+# What nobody changes from one place to the next.
+_FOR_LIFE = "name given middle surname dob address zip city ssn national_id tax_id passport driving_licence gender"
+GIVEN_FOR_LIFE = frozenset(_FOR_LIFE.split())
 # Differences of leakages below this are rounding.
 SAME = 1e-9
 
@@ -54,8 +58,8 @@ def removals(case: Case, shares: Iterable[SourceShare], before: float) -> list[A
             what = f"have those whose breaches '{share.source}' lists remove their records"
             why = f"{level(share.contribution)} of the leakage goes with these, if they remove their records"
         if share.source in own:
-            what = f"take the person out of '{share.source}', an address book or mailbox of your own"
-            why = f"{level(share.contribution)} of the leakage goes with it"
+            what = f"delete the person's entries in '{share.source}', an address book or mailbox of your own"
+            why = f"{level(share.contribution)} of the leakage goes with them; there is nobody to ask"
         if success is not None and success < 1:
             why += f" (it does with probability {success:g})"
         actions.append(Action("remove", what, before, share.leakage_without, cost, success, why))
@@ -78,8 +82,8 @@ def changes(
         after = shrinking.without_fact(label, value)
         if before - after > SAME:
             what = f"use another {label} in each place instead of {shown(value)}"
-            if subject.labels[label].single:
-                # Nobody has a second date of birth: a label with one true value can only be left out.
+            if subject.labels[label].single or usual(label) in GIVEN_FOR_LIFE:
+                # Nobody has a second date of birth: what cannot be changed can only be left out.
                 what = f"stop giving out {label} {shown(value)}"
             why = f"{label} is in {joins[label]} of the {len(links)} joins"
             why += "; the leakage after is as if no record held this one"

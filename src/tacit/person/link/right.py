@@ -192,7 +192,9 @@ def _likely(own: Wanted, some: pa.Table) -> list[RightCandidate]:
     return [
         pair
         for pair, form, near in zip(pairs, forms, alike, strict=True)
-        if form is None or near or any(whole.issubset(form.split()) for whole in wholes)
+        if form is None
+        or near
+        or any(whole.issubset(form.split()) or whole.issuperset(form.split()) for whole in wholes)
     ]
 
 

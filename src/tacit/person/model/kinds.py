@@ -77,7 +77,7 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
         "email e_mail mail email_address emailaddress e_mail_address mail_address courriel correo correo_electronico "
         "emailadresse e_mail_adresse mailadresse "
         "adresse_mail adresse_email adresse_e_mail adresse_electronique correo_e posta_elettronica indirizzo_email "
-        "e_post "
+        "e_post adres_e_mail adres_email adres_poczty "
         "epost",
     ),
     "phone": (
@@ -87,7 +87,7 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
         "msisdn contact_number gsm mobil mobiltelefon mobilnummer handynummer rufnummer portable festnetz landline "
         "numero_de_telephone numero_telephone telefono_movil movil celular cellulare telefone telemovel "
         "telefoonnummer mobiel "
-        "numer_telefonu contact_no",
+        "numer_telefonu telefon_komorkowy telefon_stacjonarny contact_no",
     ),
     "address": (
         ValueKind("address", "address"),
@@ -104,7 +104,7 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
         "cp cod_postal codice_postale cep kod_pocztowy postnummer postnr",
     ),
     "city": (
-        _TEXT,
+        ValueKind("place", "code"),
         "city town suburb locality ort wohnort stadt ville ciudad municipality place_of_residence "
         "localidad poblacion citta cidade woonplaats miasto commune comune",
     ),
@@ -133,16 +133,16 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
         "account iban account_number bank_account account_no kontonummer numero_de_cuenta rekeningnummer",
     ),
     "employer": (
-        _TEXT,
+        ValueKind("company", "code"),
         "employer company organisation organization firm arbeitgeber employer_name company_name employeur "
         "entreprise empresa azienda werkgever",
     ),
     "username": (
-        _TEXT,
+        ValueKind("username"),
         "username user_name login handle nick nickname screen_name screenname userid alias benutzername usuario pseudo",
     ),
     "password": (ValueKind("exact"), "password passwort pass_word passwd pwd mot_de_passe contrasena kennwort"),
-    "gender": (_TEXT, "gender sex geschlecht sexe sexo sesso geslacht"),
+    "gender": (ValueKind("gender"), "gender sex geschlecht sexe sexo sesso geslacht"),
 }
 # Values that tables split into parts, and the parts in the order that makes up one value.
 PARTS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {

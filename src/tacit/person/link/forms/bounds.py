@@ -53,6 +53,8 @@ def _name(store: Store, true: str) -> str:
     return (
         f"{alike}{halves} OR {_FOREIGN} "
         f"OR ({few} AND ({start} = {first} OR {end} = {first})) "
+        f"OR ({start} = {first} AND length({end}) = 1) OR ({end} = {first} AND length({start}) = 1) "
+        f"OR (split_part(form, ' ', 2) = {first} AND length({start}) = 1) "
         # With or without an umlaut, the difference is an e.
         f"OR (length(form) BETWEEN {len(letters) // 2} AND {3 * len(letters)} AND "
         f"replace(replace(form, ' ', ''), 'e', '') = {store.text(letters.replace('e', ''))}) "
@@ -128,9 +130,15 @@ def _address(store: Store, true: str) -> str:
 
 
 def goes_on(store: Store, true: Sequence[str]) -> str:
-    """SQL for whether the column ``form`` has all words of a true address."""
-    each = (" AND ".join(f"contains(form, {store.text(word)})" for word in sorted(set(one.split()))) for one in true)
-    return f"({' OR '.join(f'({words})' for words in each if words) or 'false'})"
+    """SQL for whether the column ``form`` has all words of a true address, or only words of it."""
+    each = [" AND ".join(f"contains(form, {store.text(word)})" for word in sorted(set(one.split()))) for one in true]
+    listed_words = [", ".join(store.text(word) for word in sorted(set(one.split()))) for one in true]
+    parts = [
+        f"(length(form) < {len(one)} AND list_has_all([{words}], string_split(form, ' ')))"
+        for one, words in zip(true, listed_words, strict=True)
+        if words
+    ]
+    return f"({' OR '.join([*(f'({words})' for words in each if words), *parts]) or 'false'})"
 
 
 def _jaro_winkler(store: Store, true: str) -> str:

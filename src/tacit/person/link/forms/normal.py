@@ -10,6 +10,7 @@ from tacit.person.model.forms.addresses import SHORT
 from tacit.person.model.forms.codes import FIVE_DIGITS
 from tacit.person.model.forms.months import MONTHS
 from tacit.person.model.forms.names import TITLES, UMLAUTS
+from tacit.person.model.forms.words import FIRMS, GENDERS, SAINTS
 from tacit.tables.engines import Store
 
 # Ordinary characters; not those with which a value may stand for several (11*, >=50, {a, b}), and no bracket first.
@@ -288,6 +289,15 @@ def _number_behind(text: str) -> str:
     return f"CASE WHEN regexp_matches({text}, '^[0-9][^ ]* [^0-9]') THEN {moved} ELSE {text} END"
 
 
+_FEW_WORDS = "[A-Za-z]+( [A-Za-z]+)*"
+
+
+def _few_words(store: Store, country: str | None, *, form: str, unless: str) -> list[Layer]:
+    """Words in Latin letters without anything special."""
+    ordinary = f"regexp_full_match(value, '{_FEW_WORDS}') AND NOT regexp_matches(lower(value), {store.text(unless)})"
+    return [{"form": f"CASE WHEN {ordinary} THEN {form} END"}]
+
+
 _WAYS: dict[str, Callable[[Store, str | None], list[Layer]]] = {
     "text": partial(_signs, _SPACED),
     "digits": partial(_signs, _DIGITS),
@@ -300,4 +310,14 @@ _WAYS: dict[str, Callable[[Store, str | None], list[Layer]]] = {
     "date-month-first": partial(_date, False),
     "address": _address,
     "zip": _postcode,
+    "place": partial(
+        _few_words,
+        form="regexp_replace(lower(value), '([aou])e', '\\1', 'g')",
+        unless=rf"\b({'|'.join(sorted(SAINTS))})\b",
+    ),
+    "company": partial(_few_words, form="lower(value)", unless=rf"\b({'|'.join(sorted(FIRMS))})$"),
+    "gender": partial(_few_words, form="lower(value)", unless=rf"^({'|'.join(sorted(GENDERS))})$"),
+    "username": lambda store, country: [
+        {"form": "CASE WHEN regexp_full_match(value, '[A-Za-z0-9_.-]+') THEN lower(value) END"}
+    ],
 }

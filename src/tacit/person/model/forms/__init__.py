@@ -13,6 +13,7 @@ from tacit.person.model.forms.days import as_day, days_alike, iso
 from tacit.person.model.forms.names import name, names_alike
 from tacit.person.model.forms.phones import phone, phones_alike
 from tacit.person.model.forms.texts import digits, says_nothing, text
+from tacit.person.model.forms.words import company, gender, place, username
 
 __all__ = [
     "FORMS",
@@ -39,6 +40,10 @@ FORMS: Final[dict[str, Form]] = {
     "date-month-first": partial(iso, day_first=False),
     "address": address,
     "zip": postcode,
+    "place": place,
+    "company": company,
+    "gender": gender,
+    "username": username,
 }
 # Forms that depend on the country.
 _OF_COUNTRIES: Final[dict[str, Callable[..., str]]] = {"phone": phone, "zip": postcode}
@@ -54,7 +59,8 @@ ALIKE: Final = {
 
 
 def normaliser(name: str, *, country: str | None = None) -> Form:
-    """A normal form by its name: text, name, email, phone, digits, code, date, address, zip.
+    """A normal form by its name: text, name, email, phone, digits, code, date, address, zip, place, company, gender,
+    username.
 
     ``date-day-first`` and ``date-month-first`` also read 03/04/1990, which ``date`` leaves unchanged because it is
     ambiguous. A number above 12 is read as the day in all of them. ``country`` ("DE") is assumed for telephone numbers

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Final
 
+from tacit.person.model.forms.parts import says_less
 from tacit.person.model.forms.texts import plain
 
 SHORT: Final[dict[str, str]] = {
@@ -43,6 +44,8 @@ SHORT: Final[dict[str, str]] = {
 }
 # German and Dutch streets end in the word: Hauptstraße, Hauptstr., Lindenweg.
 _ENDING: Final = re.compile(r"(?<=[a-z]{2})(?:strasse|str|straat)$")
+# Credit of a part of a longer address, half of it without a number.
+PART_OF_ADDRESS: Final = 0.6
 _HOUSE: Final = re.compile(r"\d+\w*")
 
 
@@ -78,16 +81,20 @@ def addresses_alike(value: str, true: str) -> float:
     """Credit of an address that is nearly right: how similar its words are, in any order, above a similarity of 0.6.
 
     With a different house number, half of the credit is left. An address that goes on, with a town or a country, says
-    everything the true one does, if the true one has a number and a street.
+    everything the true one does, if the true one has a number and a street; a part of a longer true one says a part.
     """
     if value == true:
         return 1.0
     words, others = _true_address(true)
     if words is not None and words.issubset(value.split()):
         return 0.95
+    # Part of the address: most if it has a number.
+    part = 0.0
+    if says_less("address", value, true):
+        part = PART_OF_ADDRESS if any(sign.isdigit() for sign in value) else PART_OF_ADDRESS / 2
     # Below the cutoff the exact score does not matter, and is not computed.
     similar = _letters_alike()(value, true, score_cutoff=60) / 100
-    credit = max(0.0, min(0.95, (similar - 0.6) / 0.4))
+    credit = max(part, min(0.95, (similar - 0.6) / 0.4))
     if not credit or not others:
         return credit
     numbers = _HOUSE.findall(value)

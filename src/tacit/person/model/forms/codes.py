@@ -59,7 +59,12 @@ def emails_alike(value: str, true: str) -> float:
 
 def email(value: str) -> str:
     """An e-mail address as the mailbox it reaches: what follows a plus, and the dots of Gmail, do not matter."""
-    address = text(value).removeprefix("mailto:").strip("<>\"' ,;")
+    address = re.sub(r"\s*\([^()@]*\)$", "", text(value)).removeprefix("mailto:").strip("<>\"' ,;")
+    if "@" not in address:
+        address = address.replace("%40", "@")
+        # As people write addresses so that machines do not find them.
+        address = re.sub(r"\s*[\[({]at[\])}]\s*|(?<=\S) at (?=\S+(?:\.| ?[\[(]?dot\b))", "@", address, count=1)
+        address = re.sub(r"\s*[\[({]dot[\])}]\s*| dot ", ".", address) if "@" in address else address
     if named := re.fullmatch(r".*<\s*([^<>\s]+@[^<>\s]+)\s*>?", address):
         address = named[1]
     box, at, host = address.rpartition("@")

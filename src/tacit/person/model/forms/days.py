@@ -162,15 +162,10 @@ def day_parts(value: str) -> tuple[DayParts, ...]:
         one, two, three = (None if part.startswith("*") or not int(part) else part for part in match.groups())
         if None not in (one, two, three):
             return ()
-        ways = (
-            {(one, two, three)}
-            if (one and len(one) == 4) or match[1].startswith("****")
-            else {(three, two, one), (three, one, two)}
-        )
+        year_first = (one is not None and len(one) == 4) or match[1].startswith("****")
+        ways = [(one, two, three)] if year_first else [(three, two, one), (three, one, two)]
         numbers = [tuple(None if part is None else int(part) for part in way) for way in ways]
-        return tuple(
-            sorted((y, m, d) for y, m, d in numbers if (m or 1) <= 12 and (d or 1) <= 31 and (y is None or y > 99))
-        )
+        return tuple((y, m, d) for y, m, d in numbers if (m or 1) <= 12 and (d or 1) <= 31 and (y is None or y > 99))
     return ()
 
 

@@ -109,9 +109,13 @@ def names_alike(name: str, true: str) -> float:
 
 def _sounds_alike(name: str, true: str) -> float:
     """Credit of a name in Chinese characters for one in Latin letters, or in other characters that sound alike."""
-    sounds = (plain(each).replace(" ", "") for each in (name, true))
+    sound, other = (plain(each) for each in (name, true))
     both = not (name.isascii() or true.isascii())
-    return 0.0 if len(set(sounds)) > 1 else 0.5 if both else 0.8
+    # The surname comes first in Chinese, and often last in Latin letters.
+    words = sound.split() if name.isascii() else other.split()
+    ways = {"".join(words), "".join([*words[1:], *words[:1]]), "".join([*words[-1:], *words[:-1]])}
+    alike = (other if name.isascii() else sound).replace(" ", "") in ways
+    return 0.0 if not alike else 0.5 if both else 0.8
 
 
 def _given_and_last(one: list[str], other: list[str]) -> float:
@@ -121,6 +125,9 @@ def _given_and_last(one: list[str], other: list[str]) -> float:
         return max(0.3 * last, 0.2 * (one[0] == other[0]))
     # One of two surnames: garcia for garcia lopez.
     half = one[-1] in other[1:-1] or other[-1] in one[1:-1]
+    if len(one[-1]) == 1 and one[0] == other[0] and len(one[0]) > 1 and other[-1].startswith(one[-1]):
+        # Only the initial of the surname is there: alice a.
+        return 0.4
     if not (last or half):
         return 0.0
     first = _given_names_alike(one[0], other[0])
@@ -141,7 +148,15 @@ def _given_names_alike(one: str, other: str) -> float:
         return 0.6 if one[0] == other[0] else 0.0
     if other in _called(one) or one in _called(other):
         return 0.95
+    if _spelled_alike(one) == _spelled_alike(other):
+        return 0.9
     return jaro_winkler(one, other)
+
+
+def _spelled_alike(name: str) -> str:
+    """The same for the usual spellings of a name that was transliterated: iuliia and yuliya, mohamed and muhammad."""
+    folded = re.sub(r"[yj]", "i", name.replace("ou", "u").replace("kh", "h"))
+    return re.sub(r"(.)\1+", r"\1", re.sub("o", "u", re.sub("e", "a", folded)))
 
 
 def _called(name: str) -> frozenset[str]:

@@ -24,7 +24,9 @@ def phone(value: str, *, country: str | None = None) -> str:
     >>> phone("tel:+49-160-1234567"), phone("0160 1234567", country="DE"), phone("+1 (555) 123-4567 ext. 8")
     ('+491601234567', '+491601234567', '+15551234567x8')
     """
-    number, _, extension = _EXTENSION.sub("~", _as_dialled(value)).partition("~")
+    # What the telephone is for: (private).
+    own = re.sub(r"\s*\([^()\d]*\)\s*$", "", value)
+    number, _, extension = _EXTENSION.sub("~", _as_dialled(own)).partition("~")
     number = re.sub(r"(?i)^\s*(?:tel|phone|mobile|mob|cell|fax|t|m|p)\s*[.:]\s*", "", number)
     dialled = re.sub(r"^\D*00(?=[1-9])", "+", number)
     whole = _international(dialled, country)
