@@ -24,7 +24,7 @@ from pathlib import Path
 
 DATA = Path(__file__).parent / "data"
 RULES = [["email"], ["name", "phone"], ["name", "dob"]]
-JOBS = ["bare", "splink", "audit cold", "audit warm", "audit kept", "population"]
+JOBS = ["bare", "splink", "audit cold", "audit warm", "audit kept", "default cold", "default warm", "population"]
 PER_PERSON = 4
 
 GIVEN = (
@@ -62,18 +62,20 @@ SYLLABLES = [
 ]
 
 CASE = """country: DE
-person: {{name: Alice Quorlemsol, email: alice.q@gmail.com, phone: "+49 160 5550199", dob: 1984-03-12,
-  address: "Lindenstraße 12"}}
+person: {name: Alice Quorlemsol, email: alice.q@gmail.com, phone: "+49 160 5550199", dob: 1984-03-12,
+  address: "Lindenstraße 12"}
 sources:
-- {{name: shop, path: shop.csv, id: id}}
-- {{name: club, path: club.csv, id: id}}
-adversaries:
+- {name: shop, path: shop.csv, id: id}
+- {name: club, path: club.csv, id: id}
+"""
+
+ADVERSARIES = """adversaries:
 - name: reads
 - name: joins
   steps:
-  - normalise: {{}}
-  - resolve: {{rules: [[email], [name, phone], [name, dob]]}}
-{population}"""
+  - normalise: {}
+  - resolve: {rules: [[email], [name, phone], [name, dob]]}
+"""
 POPULATION = "population: {references: people.csv, person: id, quasi_identifiers: [dob]}\n"
 
 
@@ -132,8 +134,9 @@ def generate(folder: Path, records: int, persons: int) -> None:
         lower(g) || lower(s) || p || '@gmail.com' AS email, street || 'str. ' || house AS address
         FROM persons LIMIT {persons}) TO '{folder / "people.csv"}'"""
     )
-    (folder / "case.yaml").write_text(CASE.format(population=""))
-    (folder / "population.yaml").write_text(CASE.format(population=POPULATION))
+    (folder / "case.yaml").write_text(CASE + ADVERSARIES)
+    (folder / "population.yaml").write_text(CASE + ADVERSARIES + POPULATION)
+    (folder / "default.yaml").write_text(CASE)
 
 
 def bare(folder: Path) -> str:
@@ -179,12 +182,17 @@ def with_splink(folder: Path) -> str:
     return f"{clusters.as_duckdbpyrelation().aggregate('count(distinct cluster_id)').fetchall()[0][0]:,} entities"
 
 
-def audit(folder: Path) -> str:
+def audit(folder: Path, case: str = "case.yaml") -> str:
     """A whole audit."""
     import tacit.person
 
-    result = tacit.person.person_audit(folder / "case.yaml")
+    result = tacit.person.person_audit(folder / case)
     return ", ".join(f"{rung.adversary} {rung.leakage:.4f}" for rung in result.rungs)
+
+
+def default(folder: Path) -> str:
+    """A whole audit with the default adversaries."""
+    return audit(folder, "default.yaml")
 
 
 def population(folder: Path) -> str:
@@ -195,12 +203,18 @@ def population(folder: Path) -> str:
     return ", ".join(f"{rung.adversary} {rung.mean:.4f}" for rung in result.rungs)
 
 
-def run(job: str, folder: Path) -> None:
+def run(job: str, folder: Path, memory: str | None) -> None:
     """One job in this process, reported as JSON."""
-    work = {"bare": bare, "splink": with_splink, "population": population}.get(job, audit)
+    works = {"bare": bare, "splink": with_splink, "audit": audit, "default": default, "population": population}
     start = time.perf_counter()
     try:
-        said = work(folder)
+        if memory is None:
+            said = works[job.split()[0]](folder)
+        else:
+            from tacit.tables import memory_limit
+
+            with memory_limit(memory):
+                said = works[job.split()[0]](folder)
     except ImportError as error:
         print(json.dumps({"job": job, "said": f"not installed: {error.name}"}))
         return
@@ -215,22 +229,24 @@ def main() -> None:
     parser.add_argument("--records", type=int, default=1_000_000)
     parser.add_argument("--persons", type=int, default=100_000)
     parser.add_argument("--only", nargs="*", default=JOBS)
+    parser.add_argument("--memory")
     parser.add_argument("--job")
     asked = parser.parse_args()
     folder = DATA / f"person_scale_{asked.records}"
     if asked.job:
-        run(asked.job, folder)
+        run(asked.job, folder, asked.memory)
         return
-    if not (folder / "case.yaml").exists():
+    if not (folder / "default.yaml").exists():
         generate(folder, asked.records, asked.persons)
     results = {}
     for job in asked.only:
-        if job == "audit cold":
+        if job.endswith("cold"):
             shutil.rmtree(folder / ".tacit", ignore_errors=True)
-        if job == "audit warm":
-            for answer in (folder / ".tacit" / "case.yaml").glob("answer-*"):
+        if job.endswith("warm"):
+            for answer in (folder / ".tacit").glob("*/answer-*"):
                 answer.unlink()
-        command = [sys.executable, __file__, "--records", str(asked.records), "--job", job]
+        limit = [] if asked.memory is None else ["--memory", asked.memory]
+        command = [sys.executable, __file__, "--records", str(asked.records), *limit, "--job", job]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             print(f"{job:12} failed: {done.stderr.strip().splitlines()[-1]}")

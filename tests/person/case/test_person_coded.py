@@ -78,6 +78,21 @@ def test_what_is_looked_up_is_what_looking_at_all_records_finds(
     assert (tmp_path / ".tacit").exists()
 
 
+SHOP = "{name: shop, path: shop.csv, id: id}"
+CLUB = "{name: club, path: club.csv, map: {address: null, email: null, sure: null}, column_confidence: {phone: 0.5}}"
+
+
+@pytest.mark.parametrize("sources", [SHOP, f"{SHOP}, {CLUB}"], ids=["all labels", "all but the telephone"])
+def test_a_label_whose_values_are_certain_needs_no_confidences(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sources: str
+) -> None:
+    case = write(tmp_path, 5, RULES)
+    (tmp_path / "case.yaml").write_text(re.sub("sources: .*", f"sources: [{sources}]", CASE) + RULES, encoding="utf-8")
+    whole = told(tacit.person_audit(case, show_values=True))
+    monkeypatch.setattr(wide, "MANY", 1)
+    assert told(tacit.person_audit(case, show_values=True)) == whole
+
+
 PEOPLE = """id,name,email,phone,dob,address
 a,Alice Archer,alice@gmail.com,+49 160 5550199,1984-03-12,Lindenstr. 12
 b,Bob Stone,bob@y.example,030 1234567,1931-01-01,Hauptstr. 3

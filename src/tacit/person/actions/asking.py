@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 from tacit.errors import ArgumentError, Setting, sentence
 from tacit.requests.settings import Amount, Flag, Kind, SettingFacts, cells, refused
 
 if TYPE_CHECKING:
     from tacit.person.model.records import Record
+
+Asked = ParamSpec("Asked")
+Answer = TypeVar("Answer")
 
 # Settings of an action worth trying, by their names.
 Examples = tuple[dict[str, Any], ...]
@@ -143,3 +147,23 @@ Adversaries = Annotated[
     ask(Texts(), "Use only this adversary of the case. Repeatable.  [default: all]", metavar="NAME"),
 ]
 ShowValues = Annotated[bool, ask(Flag(), "Show the person's values. Otherwise they are masked.")]
+Memory = Annotated[
+    str | None,
+    ask(Kind(), "The most memory the records may take.  [default: a share of the machine's]", metavar="4GB"),
+]
+
+
+def limited(run: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
+    """An action that keeps to its setting ``memory``."""
+
+    @functools.wraps(run)
+    def within(*args: Asked.args, **settings: Asked.kwargs) -> Answer:
+        memory = settings.get("memory")
+        if memory is None:
+            return run(*args, **settings)
+        from tacit.tables import memory_limit
+
+        with memory_limit(str(memory)):
+            return run(*args, **settings)
+
+    return within

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tacit.document import Progress
-from tacit.person.actions.asking import Adversaries, Examples, FailAbove, ShowValues, ask
+from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Memory, ShowValues, ask, limited
 from tacit.person.answers import PersonAuditResult
 from tacit.person.answers.kept import kept_answer
 from tacit.person.answers.masking import showing
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 EXAMPLES: Examples = ({}, {"fail_above": 0.6}, {"watch": True}, {"adversary": "detective", "show_values": True})
 
 
+@limited
 def person_audit(
     case: "CaseLike",
     *,
@@ -38,6 +39,7 @@ def person_audit(
         bool,
         ask(Flag(), "Report what changed since the last audit with this option; hashes are kept next to the case."),
     ] = False,
+    memory: Memory = None,
     progress: Progress | None = None,
 ) -> PersonAuditResult:
     """Measure how much of a person's file each adversary of a case can piece together, and what to do about it.

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from tacit.document import Progress
-from tacit.person.actions.asking import Adversaries, Examples, FailAbove, ShowValues, Texts, ask
+from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Memory, ShowValues, Texts, ask, limited
 from tacit.person.answers import PersonDecoyResult
 from tacit.person.answers.masking import showing
 from tacit.person.answers.results import DecoyRecord
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 EXAMPLES: Examples = ({"budget": 5}, {"allow": ("phone", "e-mail"), "budget": 5})
 
 
+@limited
 def person_decoy(
     case: "CaseLike",
     *,
@@ -42,6 +43,7 @@ def person_decoy(
     fail_above: FailAbove = None,
     adversary: Adversaries = (),
     show_values: ShowValues = False,
+    memory: Memory = None,
     progress: Progress | None = None,
 ) -> PersonDecoyResult:
     """Plan decoys: records with false values that spoil what an adversary pieces together.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tacit.document import Progress
 from tacit.errors import DataError
-from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Records, ShowValues, ask
+from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Memory, Records, ShowValues, ask, limited
 from tacit.person.answers import PersonDipResult
 from tacit.person.answers.dip import knows
 from tacit.person.answers.masking import showing
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 EXAMPLES: Examples = ({}, {"query": ("name=Alice,phone=555",)})
 
 
+@limited
 def person_dip(
     case: "CaseLike",
     *,
@@ -36,6 +37,7 @@ def person_dip(
     fail_above: FailAbove = None,
     adversary: Adversaries = (),
     show_values: ShowValues = False,
+    memory: Memory = None,
     progress: Progress | None = None,
 ) -> PersonDipResult:
     """What an adversary gets by starting from each query of a case: everything that resolves with it.

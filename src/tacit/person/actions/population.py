@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tacit.document import Progress
 from tacit.errors import ArgumentError, DataError
-from tacit.person.actions.asking import Adversaries, Examples, FailAbove, ask
+from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Memory, ask, limited
 from tacit.person.answers import PersonPopulationResult
 from tacit.person.answers.results import PopulationRung
 from tacit.person.answers.words import check_limit, counted, level, listed
@@ -34,6 +34,7 @@ CROWD_QUANTILES = {"0%": 0.0, "10%": 0.1, "50%": 0.5, "90%": 0.9, "100%": 1.0}
 BINS = 20
 
 
+@limited
 def person_population(
     case: "CaseLike",
     *,
@@ -48,6 +49,7 @@ def person_population(
     ] = None,
     fail_above: FailAbove = None,
     adversary: Adversaries = (),
+    memory: Memory = None,
     progress: Progress | None = None,
 ) -> PersonPopulationResult:
     """The leakage of every person in a reference table under every adversary, and their k-anonymity.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tacit.document import Progress
 from tacit.errors import DataError
-from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Records, ask
+from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Memory, Records, ask, limited
 from tacit.person.answers import PersonReleaseResult
 from tacit.person.answers.results import ReleaseOption, ReleasePlan
 from tacit.person.answers.words import check_limit, level, listed, verdict
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 EXAMPLES: Examples = ({}, {"record": ("name=Alice,card=999", "name=Alice,card=888")})
 
 
+@limited
 def person_release(
     case: "CaseLike",
     *,
@@ -40,6 +41,7 @@ def person_release(
     ] = (),
     fail_above: FailAbove = None,
     adversary: Adversaries = (),
+    memory: Memory = None,
     progress: Progress | None = None,
 ) -> PersonReleaseResult:
     """What each option of each pending release would add to the leakage, and the best choice of all together.

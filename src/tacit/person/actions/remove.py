@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tacit.document import Progress
-from tacit.person.actions.asking import Adversaries, Examples, FailAbove, ask
+from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Memory, ask, limited
 from tacit.person.answers import PersonRemoveResult
 from tacit.person.answers.results import RemovalStep
 from tacit.person.answers.words import check_limit, level, listed, verdict
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 EXAMPLES: Examples = ({"at_most": 3}, {"budget": 20, "fail_above": 0.5}, {"letters": "letters"})
 
 
+@limited
 def person_remove(
     case: "CaseLike",
     *,
@@ -37,6 +38,7 @@ def person_remove(
     ] = None,
     fail_above: FailAbove = None,
     adversary: Adversaries = (),
+    memory: Memory = None,
     progress: Progress | None = None,
 ) -> PersonRemoveResult:
     """Which sources to ask for removal, in which order, so that the expected leakage is least.

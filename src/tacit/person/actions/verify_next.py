@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from tacit.document import Progress
-from tacit.person.actions.asking import Adversaries, Examples, ShowValues, ask
+from tacit.person.actions.asking import Adversaries, Examples, Memory, ShowValues, ask, limited
 from tacit.person.answers import PersonVerifyResult
 from tacit.person.answers.masking import Showing, showing
 from tacit.person.answers.results import Searched, Verification
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 EXAMPLES: Examples = ({"adversary": "detective"}, {"budget": 2})
 
 
+@limited
 def person_verify_next(
     case: "CaseLike",
     *,
@@ -32,6 +33,7 @@ def person_verify_next(
     ] = None,
     adversary: Adversaries = (),
     show_values: ShowValues = False,
+    memory: Memory = None,
     progress: Progress | None = None,
 ) -> PersonVerifyResult:
     """Which attribute of its record the strongest adversary should verify next.

@@ -68,7 +68,7 @@ class CaseIndex:
                 self._path("records"),
                 records=about["records"],
                 several=several,
-                held=about["held"],
+                counts=about["counts"],
                 formed=formed,
                 certain=about["certain"],
             )
@@ -102,7 +102,7 @@ class CaseIndex:
         facts = {
             "records": attributes.records,
             "several": sorted(attributes.several),
-            "held": dict(attributes.coded.held),
+            "counts": dict(attributes.coded.counts),
             "formed": formed,
             "certain": attributes.coded.certain,
         }

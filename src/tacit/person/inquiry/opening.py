@@ -21,9 +21,9 @@ from tacit.person.inquiry.describing import does
 from tacit.person.inquiry.hot import Hot, Winner, hit_rows, winner
 from tacit.person.inquiry.index import CaseIndex, case_index
 from tacit.person.inquiry.subject import Subject, remembering
-from tacit.person.inquiry.unread import unread_notes
 from tacit.person.inquiry.work import Grouped, Workbench, in_normal_form, named_forms
 from tacit.person.link.attributes import Attributes, IntArray
+from tacit.person.link.forms.unread import unread_notes
 from tacit.person.link.right import RightRows, records_that_hold, weight_together
 from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
@@ -146,7 +146,8 @@ class Inquiry:
     def _unread(self) -> tuple[str, ...]:
         if self.everybody or self.case.person is None:
             return ()
-        return tuple(unread_notes(self.pool.attributes, self.bench.normalised(), self.subject))
+        person = self.subject
+        return tuple(unread_notes(self.pool.attributes, self.bench.normalised(), person.reference, person.labels))
 
     def _before(self, spec: Adversary) -> tuple[Adversary, ...]:
         """The adversaries that come before this one in the case, the last first."""

@@ -26,7 +26,7 @@ FEW = 2_000
 @dataclass(frozen=True, eq=False)
 class Coded:
     """Attributes by number: a table ``values`` (vid, label, value), which has every distinct one at least once, and a
-    table ``rows`` (rid, vid, confidence). ``held`` says how many rows each label has; labels are sorted.
+    table ``rows`` (rid, vid, confidence). ``counts`` says how many rows each label has; labels are sorted.
 
     For names in normal form, ``words`` (label, word) has every distinct word, and ``spoken`` (word, vid) the hashes of
     the words of each name and of its letters. If everything is ``certain``, all confidences are 1. ``owned`` are tables
@@ -36,7 +36,7 @@ class Coded:
     store: Store
     values: str
     rows: str
-    held: Mapping[str, int]
+    counts: Mapping[str, int]
     owned: tuple[str, ...] = ()
     needed: tuple[object, ...] = ()
     words: str | None = None

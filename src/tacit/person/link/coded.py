@@ -17,6 +17,8 @@ Forming = Callable[[Attributes], Attributes]
 # Numbers of records and values; an engine refuses larger ones.
 Numbers = NDArray[np.int32]
 
+# Bytes that a process takes beside the tables, and how many more per record for numbers of records and values.
+PROCESS, BESIDE = 128 << 20, 160
 # What is an attribute at all.
 THERE = "value IS NOT NULL AND confidence > 0"
 # Finding the best compression takes longest.
@@ -40,11 +42,12 @@ def coded_attributes(
     Exact unless two different values of a label have the same 64-bit hash: with m values the probability is at most
     m^2 / 2^65, for ten million 3 in a million, if values are not made to collide. Texts stay in the engine.
     """
+    store.leave(PROCESS + records * BESIDE)
     among = _label_type(store, parts)
     values = store.make(f"SELECT CAST(0 AS INTEGER) AS vid, CAST(NULL AS {among}) AS label, '' AS value WHERE false")
     rows = store.make("SELECT CAST(0 AS INTEGER) AS rid, CAST(0 AS INTEGER) AS vid WHERE false")
     first, certain = 0, True
-    held: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for label in sorted(parts):
         # What is missing is left out later: a condition on a value would compute every value twice.
         cells = store.make(f"SELECT CAST(rid AS INTEGER) AS rid, value, confidence FROM ({parts[label]}) p")
@@ -57,19 +60,22 @@ def coded_attributes(
         hashes = store.ask(f"SELECT {columns} {there}")
         number, of_first = _numbered(numbers(hashes, "h"))
         vid = np.arange(first, first + len(of_first), dtype=np.int32)
-        with lent(store, arrow_table({"place": numbers(hashes, "place")[of_first], "vid": vid})) as wanted:
+        # The number of every cell that is the first with its value, by its place; there is no faster join.
+        begins = np.full(int(one(store, f"SELECT count(*) FROM {cells}")), -1, np.int32)
+        begins[numbers(hashes, "place")[of_first]] = vid
+        with lent(store, arrow_table({"vid": begins})) as wanted:
             store.run(
-                f"INSERT INTO {values} SELECT w.vid, {store.text(label)}, c.value FROM {cells} c JOIN {wanted} w "
-                "ON w.place = c.rowid"
+                f"INSERT INTO {values} SELECT w.vid, {store.text(label)}, c.value FROM {cells} c POSITIONAL JOIN "
+                f"{wanted} w WHERE w.vid >= 0"
             )
         store.drop(cells)
         whole = {"rid": numbers(hashes, "rid"), "vid": vid[number], **{name: numbers(hashes, name) for name in more}}
         with lent(store, arrow_table(whole)) as coded:
             store.run(f"INSERT INTO {rows} FROM {coded}")
-        held.update({label: len(number)} if len(number) else {})
+        counts.update({label: len(number)} if len(number) else {})
         first += len(of_first)
     every = _every_row(rows, certain=certain)
-    return _attributes(Coded(store, values, every, held, (values, rows), certain=certain), records, several)
+    return _attributes(Coded(store, values, every, counts, (values, rows), certain=certain), records, several)
 
 
 def _label_type(store: Store, labels: Iterable[str]) -> str:
@@ -119,7 +125,7 @@ def coded_forms(attributes: Attributes, forming: Forming, names: Collection[str]
         f"SELECT {store.hashed(sql_letters('value'))}, vid FROM {forms.name} WHERE {named}"
     )
     owned, needed = (words, spoken), (coded, forms)
-    formed = Coded(store, forms.name, coded.rows, coded.held, owned, needed, words, spoken, coded.certain)
+    formed = Coded(store, forms.name, coded.rows, coded.counts, owned, needed, words, spoken, coded.certain)
     return _attributes(formed, attributes.records, attributes.several, forms.formed)
 
 
@@ -160,7 +166,7 @@ def _attributes(
             "GROUP BY r.rid, v.label, v.value"
         )
     attributes = Attributes(store, f"({query})", records, several, formed, coded=coded)
-    attributes.__dict__["labels"] = tuple(coded.held)
+    attributes.__dict__["labels"] = tuple(coded.counts)
     return attributes
 
 
@@ -193,19 +199,20 @@ def read_coded(
     *,
     records: int,
     several: frozenset[str],
-    held: Mapping[str, int],
+    counts: Mapping[str, int],
     formed: frozenset[str],
     certain: bool,
 ) -> tuple[Attributes, Attributes | None]:
     """Attributes that were written, used in place; several processes may read one file."""
     name = _called(path)
+    store.leave(PROCESS + records * BESIDE)
     store.run(f"ATTACH IF NOT EXISTS {store.text(str(path))} AS {name} (READ_ONLY)")
     rows, values = _every_row(f"{name}.kept_rows", certain=certain), f"{name}.kept_values"
     if not formed:
-        return _attributes(Coded(store, values, rows, held, certain=certain), records, several), None
-    raw = Coded(store, f"(SELECT vid, label, raw AS value FROM {values})", rows, held, certain=certain)
+        return _attributes(Coded(store, values, rows, counts, certain=certain), records, several), None
+    raw = Coded(store, f"(SELECT vid, label, raw AS value FROM {values})", rows, counts, certain=certain)
     words, spoken = f"{name}.kept_words", f"{name}.kept_spoken"
-    forms = Coded(store, values, rows, held, words=words, spoken=spoken, certain=certain)
+    forms = Coded(store, values, rows, counts, words=words, spoken=spoken, certain=certain)
     return _attributes(raw, records, several), _attributes(forms, records, several, formed)
 
 

@@ -36,7 +36,8 @@ def matched(attributes: Attributes, rules: Rules, counting: str, *, closure: Clo
         If a cluster has too many combinations of values, which cannot be known beforehand.
     """
     owned = {label: _owned(attributes, label, counting) for label in rules.labels}
-    cluster = np.arange(attributes.records, dtype=np.int64)
+    # Half as wide as what is returned: this takes most of the memory.
+    cluster = np.arange(attributes.records, dtype=np.int32)
     alternatives, grown = list(rules.alternatives), None
     while alternatives:
         links = _links(owned, cluster, grown, alternatives, most)
@@ -47,20 +48,20 @@ def matched(attributes: Attributes, rules: Rules, counting: str, *, closure: Clo
         alternatives = [labels for labels in alternatives if len(labels) > 1]
         grown = np.zeros(attributes.records, bool)
         grown[cluster[members]] = True
-    return cluster
+    return cluster.astype(np.int64)
 
 
-def _owned(attributes: Attributes, label: str, counting: str) -> tuple[IntArray, Numbers, int]:
+def _owned(attributes: Attributes, label: str, counting: str) -> tuple[Numbers, Numbers, int]:
     """The records that hold a value of a label, the number of the value, and how many numbers there are."""
     store, label_is = attributes.store, f"label = {attributes.store.text(label)}"
     if attributes.coded is None:
         rows = store.ask(
             f"SELECT rid, {store.hashed('value')} AS h FROM {attributes.name} WHERE {label_is} AND {counting}"
         )
-        return numbers(rows, "rid"), *_numbered(numbers(rows, "h"))
+        return numbers(rows, "rid").astype(np.int32), *_numbered(numbers(rows, "h"))
     rids, places, (hashes,) = coded_numbers(attributes.coded, label, counting, store.hashed("value"))
     number, values = _numbered(hashes)
-    return rids, number[places], values
+    return rids.astype(np.int32), number[places], values
 
 
 def _numbered(hashes: Hashes) -> tuple[Numbers, int]:
@@ -97,35 +98,27 @@ def coded_numbers(
 
 
 def _links(
-    owned: dict[str, tuple[IntArray, Numbers, int]],
-    cluster: IntArray,
+    owned: dict[str, tuple[Numbers, Numbers, int]],
+    name: Numbers,
     grown: NDArray[np.bool_] | None,
     alternatives: Sequence[tuple[str, ...]],
     most: float,
-) -> tuple[IntArray, IntArray]:
-    """Pairs of clusters that match and are enough to join all that do.
+) -> tuple[Numbers, Numbers]:
+    """Pairs of clusters that match and are enough to join all that do; ``name`` is the cluster of every record.
 
     ``grown`` are the clusters that grew in the last round, of which at least one is in every new match; None if all
     may match. What can match nothing any more is taken out of ``owned``.
     """
     first, second = [np.zeros(0, np.int32)], [np.zeros(0, np.int32)]
-    name = cluster.astype(np.int32)
-    few = grown is not None and 2 * np.count_nonzero(grown[name]) < len(name)
-    sides = {}
-    for label in {label for labels in alternatives for label in labels}:
-        rids, value, values = owned[label]
-        owner = name[rids]
-        if few:
-            owner, value = _with_grown(owner, value, values, grown)
-        there = _shared(owner, value, values)
-        owner, value = owner[there], value[there]
-        if not few:
-            # Merging leaves a value fewer owners, so what one owner holds alone need not be looked at again.
-            owned[label] = rids[there], value, values
-            owner, value = _with_grown(owner, value, values, grown)
-        sides[label] = owner, value
-    for labels in alternatives:
+    few = grown is not None and 2 * int(np.count_nonzero(grown[name])) < len(name)
+    sides: dict[str, Owned] = {}
+    for at, labels in enumerate(alternatives):
+        for label in labels:
+            if label not in sides:
+                owned[label], sides[label] = _side(owned[label], name, grown, few=few)
         some = [sides[label] for label in labels]
+        later = set().union(*alternatives[at + 1 :])
+        sides = {label: side for label, side in sides.items() if label in later}
         if len(some) == 1:
             # One owner of each value is linked to all the others, which takes no sorting.
             (owner, number), one = some[0], np.zeros(owned[labels[0]][2], np.int32)
@@ -135,15 +128,34 @@ def _links(
             first.append(owner[apart])
             second.append(other[apart])
             continue
-        some = _everywhere(some, [owned[label][2] for label in labels], grown, len(cluster))
-        owner, key = _keys(some, len(cluster), most)
+        some = _everywhere(some, [owned[label][2] for label in labels], grown, len(name))
+        owner, key = _keys(some, len(name), most)
         order = np.argsort(key)
         owner, key = owner[order], key[order]
         # Owners of the same key are now neighbours, and each is linked to the next.
         same = (key[1:] == key[:-1]) & (owner[1:] != owner[:-1])
         first.append(owner[:-1][same])
         second.append(owner[1:][same])
-    return np.concatenate(first).astype(np.int64), np.concatenate(second).astype(np.int64)
+    return np.concatenate(first), np.concatenate(second)
+
+
+def _side(
+    owned: tuple[Numbers, Numbers, int], name: Numbers, grown: NDArray[np.bool_] | None, *, few: bool
+) -> tuple[tuple[Numbers, Numbers, int], Owned]:
+    """What of a label can still match, by record, and of that what can be in a new match, by cluster (``name``).
+
+    ``few`` says that few clusters have grown, so that these are looked for first.
+    """
+    rids, value, values = owned
+    owner = name[rids]
+    if few:
+        owner, value = _with_grown(owner, value, values, grown)
+        there = _shared(owner, value, values)
+        return owned, (owner[there], value[there])
+    there = _shared(owner, value, values)
+    # Merging leaves a value fewer owners, so what one owner holds alone need not be looked at again.
+    rids, owner, value = rids[there], owner[there], value[there]
+    return (rids, value, values), _with_grown(owner, value, values, grown)
 
 
 def _shared(owner: Numbers, value: Numbers, values: int) -> IntArray:
@@ -199,23 +211,23 @@ def _once(owner: Numbers, value: Numbers) -> Owned:
 def _keys(sides: Sequence[Owned], records: int, most: float) -> tuple[Numbers, Hashes]:
     """A hash for every choice of a value from every side, with its owner."""
     sides = [_once(*side) for side in sides]
-    counts = [np.bincount(owner, minlength=records) for owner, _ in sides]
+    counts = [np.bincount(owner, minlength=records).astype(np.int32) for owner, _ in sides]
     _refuse_rich(counts, most)
     owner, value = sides[0][0], sides[0][1].astype(np.uint64)
     for (_, other), many_of in zip(sides[1:], counts[1:], strict=True):
-        many, firsts = many_of[owner], np.cumsum(many_of) - many_of
+        many, firsts = many_of[owner], np.cumsum(many_of, dtype=np.int32) - many_of
         if (many <= 1).all():
             there = many > 0
             owner, value = owner[there], value[there]
             value = mixed(value, other[firsts[owner]].astype(np.uint64))
             continue
-        behind = np.cumsum(many) - many
-        at = np.arange(many.sum()) - np.repeat(behind - firsts[owner], many)
+        behind = np.cumsum(many, dtype=np.int64) - many
+        at = np.arange(int(many.sum())) - np.repeat(behind - firsts[owner], many)
         owner, value = np.repeat(owner, many), mixed(np.repeat(value, many), other[at].astype(np.uint64))
     return owner, value
 
 
-def _refuse_rich(counts: Sequence[IntArray], most: float) -> None:
+def _refuse_rich(counts: Sequence[Numbers], most: float) -> None:
     if sum(int(each.max(initial=0)) > 1 for each in counts) < 2:
         return
     product, values = np.ones(len(counts[0])), np.zeros(len(counts[0]))

@@ -190,7 +190,7 @@ class Recognition:
         """How many records have each label, at most."""
         attributes = self.attributes
         if attributes.coded is not None:
-            return {label: min(count, attributes.records) for label, count in attributes.coded.held.items()}
+            return {label: min(count, attributes.records) for label, count in attributes.coded.counts.items()}
         counts = attributes.store.ask(f"SELECT label, count(DISTINCT rid) AS n FROM {attributes.name} GROUP BY label")
         return {row["label"]: int(row["n"]) for row in counts.to_pylist()}
 

@@ -287,6 +287,10 @@ class Store(ABC):
         """Forget tables."""
 
     @abstractmethod
+    def leave(self, size: int) -> None:
+        """Take fewer bytes of memory than allowed, by as many as the caller takes beside the tables."""
+
+    @abstractmethod
     def hashed(self, *terms: str) -> str:
         """A 64-bit hash of the terms, kept separate: ("ab", "c") and ("a", "bc") have unrelated hashes."""
 

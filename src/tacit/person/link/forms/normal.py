@@ -22,6 +22,9 @@ _EMAIL = rf"[A-Za-z0-9._%{_MARKED}-][A-Za-z0-9._%+{_MARKED}-]*@[A-Za-z0-9{_MARKE
 _ADDRESS = r"[A-Za-z0-9 .,'`/#:-]*"
 _NUMBERED = r"\b(?:no|nr|num|number|hausnummer)\b[.:]? *([0-9])|# *([0-9])"
 _QUOTES = "'`"
+# What hides characters, where the form could not tell: every ordinary telephone and day is whole.
+_MASKS, _ENDS = ("xx", "XX"), ("nding in ", "nds in ")
+_HIDING = {"email": (*_MASKS, "...@"), "name": (*_MASKS, *_ENDS), "address": (*_MASKS, *_ENDS)}
 # What German and Dutch streets end in.
 _ENDINGS = ("strasse", "straat", "str")
 _TITLES = "|".join(sorted(TITLES))
@@ -39,10 +42,11 @@ def sql_form(store: Store, rows: str, name: str, country: str | None = None) -> 
     for layer in _WAYS[name](store, country):
         columns = ", ".join(f"{sql} AS {column}" for column, sql in layer.items())
         rows = f"SELECT *, {columns} FROM ({rows}) l"
-    # Most values that hide characters are not ordinary; of these signs, only some values do.
-    doubtful = " OR ".join(
-        f"contains(value, {store.text(sign)})" for sign in ("xx", "XX", "...@", "nding in ", "nds in ")
-    )
+    # Most values that hide characters are not ordinary anyway; of these signs, only some values do.
+    signs = _HIDING.get(name, () if name.startswith(("date", "phone")) else (*_MASKS, "...@", *_ENDS))
+    if not signs:
+        return rows
+    doubtful = " OR ".join(f"contains(value, {store.text(sign)})" for sign in signs)
     return f"SELECT * REPLACE (CASE WHEN {doubtful} THEN NULL ELSE form END AS form) FROM ({rows}) l"
 
 
@@ -256,15 +260,6 @@ def _address(store: Store, country: str | None) -> list[Layer]:
     ]
 
 
-_FEW_WORDS = "[A-Za-z]+( [A-Za-z]+)*"
-
-
-def _few_words(store: Store, country: str | None, *, form: str, unless: str) -> list[Layer]:
-    """Words in Latin letters without anything special."""
-    ordinary = f"regexp_full_match(value, '{_FEW_WORDS}') AND NOT regexp_matches(lower(value), {store.text(unless)})"
-    return [{"form": f"CASE WHEN {ordinary} THEN {form} END"}]
-
-
 def _one_of(word: str, values: Mapping[str, str], store: Store) -> str:
     """SQL for what a word stands for; null if it is none of these."""
     # Not by IN, which an engine may carry out as a join.
@@ -292,6 +287,15 @@ def _number_behind(text: str) -> str:
     plain = f"substr({text}, strpos({text}, ' ') + 1) || ' ' || split_part({text}, ' ', 1)"
     moved = rf"CASE WHEN {further} THEN trim(regexp_replace({text}, {street}, '\2 \1\3')) ELSE {plain} END"
     return f"CASE WHEN regexp_matches({text}, '^[0-9][^ ]* [^0-9]') THEN {moved} ELSE {text} END"
+
+
+_FEW_WORDS = "[A-Za-z]+( [A-Za-z]+)*"
+
+
+def _few_words(store: Store, country: str | None, *, form: str, unless: str) -> list[Layer]:
+    """Words in Latin letters without anything special."""
+    ordinary = f"regexp_full_match(value, '{_FEW_WORDS}') AND NOT regexp_matches(lower(value), {store.text(unless)})"
+    return [{"form": f"CASE WHEN {ordinary} THEN {form} END"}]
 
 
 _WAYS: dict[str, Callable[[Store, str | None], list[Layer]]] = {

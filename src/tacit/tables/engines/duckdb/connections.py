@@ -40,6 +40,8 @@ _databases: dict[tuple[int, str | None], tuple[duckdb.DuckDBPyConnection, Path]]
 # Where they spill.
 _directories: dict[int, Path] = {}
 _connections: weakref.WeakKeyDictionary[duckdb.DuckDBPyConnection, Path] = weakref.WeakKeyDictionary()
+# How many bytes a database may take, by where it spills.
+_limits: dict[Path, int] = {}
 
 
 @contextmanager
@@ -62,6 +64,20 @@ def _checked_memory(memory: str) -> str:
     raise ArgumentError(
         sentence("{given} is not an amount of memory: write {like}", given=repr(memory), like=Setting("memory", "4GB"))
     )
+
+
+def _bytes(memory: str) -> int:
+    number, unit = re.fullmatch(r"([\d.]+) ?([KMGT])i?B", memory, re.IGNORECASE).groups()  # type: ignore[union-attr]
+    return int(float(number) * (1024 if "i" in memory.lower() else 1000) ** (1 + "KMGT".index(unit.upper())))
+
+
+def leave(connection: duckdb.DuckDBPyConnection, size: int) -> None:
+    """Let the database of a connection take less than it may, by as many bytes as something beside it takes.
+
+    It keeps at least half of what it may take.
+    """
+    limit = _limits[_connections[connection]]
+    connection.execute(f"SET memory_limit = '{max(limit - size, limit // 2) >> 10}KiB'")
 
 
 def free_memory() -> int:
@@ -107,11 +123,12 @@ def _database(memory: str | None) -> tuple[duckdb.DuckDBPyConnection, Path]:
     # DuckDB makes this directory when it first spills and removes it with the database. Everybody may read it, so it is
     # inside a private one.
     spill = _private() / secrets.token_hex(8)
+    _limits[spill] = int(free_memory() * SHARE) if memory is None else _bytes(memory)
     database = duckdb.connect(
         ":memory:",
         config={
             "temp_directory": str(spill),
-            "memory_limit": memory or f"{int(free_memory() * SHARE) >> 20}MiB",
+            "memory_limit": memory or f"{_limits[spill] >> 20}MiB",
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             # By default every 16 MB of temporary tables are written anew in memory, which nobody needs: they are
