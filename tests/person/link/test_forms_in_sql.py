@@ -211,3 +211,7 @@ def test_nothing_of_a_population_worth_a_credit_is_missed_or_above_its_cap(store
 
 def test_what_is_nearly_right_of_a_kind_has_a_cap() -> None:
     assert {kind.near for kind, _ in KINDS.values() if kind.near} <= set(CAPS)
+
+
+def test_digits_that_are_left_out_wherever_they_stand_first_are_not_a_fixed_form(store: Store) -> None:
+    assert agrees(store, "phone", "AU", ["+61 183 236 573 23", "+61 183 236 573", "+61 412 345 678"]) > 0

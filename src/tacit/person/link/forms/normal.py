@@ -52,6 +52,9 @@ def sql_form(store: Store, rows: str, name: str, country: str | None = None) -> 
 
 def sql_fixed(store: Store, name: str) -> str:
     """SQL for whether ``form``, which SQL was sure of, is its own normal form; it may use the columns of its layers."""
+    if name == "phone":
+        # In Australia 1831 and 1832 say whether the number is shown, and are left out wherever they stand first.
+        return "NOT starts_with(form, '+61183')"
     again = {"name": _TITLED, "address": _MOVED}.get(name)
     if again is None:
         return "true"
