@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from sizes import many
+from tacit.codes.search import limits
 from tacit.codes.search.growing import grow
-from tacit.codes.search.limits import CellLimits
 from tacit.codes.search.pruning import pruned
 from tacit.codes.search.records import GroupedRecords, SecretBound
 from tacit.codes.tree import ColumnAtoms
@@ -137,9 +137,9 @@ def test_what_tells_the_secret_by_being_missing_is_not_cut_off():
 def test_a_lift_on_its_bound_or_a_cell_that_weighs_nothing_is_not_within():
     """Where rounding may put the float on the wrong side, a cell is out of bounds."""
     bound = SecretBound(2, math.log(2), math.log(2))
-    limits = CellLimits.of(bound, np.array([[300.0], [300.0]]))
+    bounds = limits.CellLimits.of(bound, np.array([[300.0], [300.0]]))
     counts = np.array([[200.0, 0.0, 0.0, 60.0, 100.0], [0.0, 200.0, 0.0, 40.0, 300.0]])
-    used = limits.used(counts, counts.sum(axis=0), np.zeros(5, int))
+    used = bounds.used(counts, counts.sum(axis=0), np.zeros(5, int))
     assert used[:3].tolist() == [math.inf] * 3
     assert 0 < used[3] < 1 < used[4] < 1 + 1e-9
 

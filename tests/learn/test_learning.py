@@ -17,6 +17,7 @@ import pytest
 import skops.io
 from hypothesis import given, strategies as st
 from known_lift import HARDER, SAMPLERS
+from scipy import sparse
 from scipy.optimize import check_grad
 from scipy.special import log_softmax, softmax
 from scipy.stats import binomtest
@@ -46,7 +47,7 @@ from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
 from tacit.learn.crossfitting.doubt import Doubt, Tail, redrawn, stretch
 from tacit.learn.crossfitting.folds import learn_and_check
 from tacit.learn.crossfitting.training import evidence_by
-from tacit.learn.linear import penalised_loss, train_linear, with_products
+from tacit.learn.linear import penalised_loss, product, train_linear, with_products
 from tacit.learn.nets.networks import NetworksModel, train_small_networks
 from tacit.learn.nets.training import Optimiser, Schedule, train
 from tacit.lift import lower_limit
@@ -170,6 +171,14 @@ class TestLinearModels:
         objective = penalised_loss(X, np.eye(2)[s], 3.0)
         start = np.random.default_rng(0).normal(size=8)
         assert check_grad(lambda w: objective(w)[0], lambda w: objective(w)[1], start) < 1e-5
+
+    @pytest.mark.parametrize("columns", [1, 2, 6, 7])
+    def test_a_sparse_matrix_gives_the_same_floats_column_by_column(self, columns):
+        rng = np.random.default_rng(columns)
+        matrix = sparse.csr_array(rng.normal(size=(300, 40)) * (rng.random((300, 40)) < 0.3))
+        factors = rng.normal(size=(40, columns))
+        assert np.array_equal(product(matrix, factors), matrix @ factors)
+        assert np.array_equal(product(matrix.toarray(), factors), matrix.toarray() @ factors)
 
     def test_noise_gets_the_strongest_penalty_and_a_signal_a_weak_one(self):
         parts = (np.arange(400), np.arange(400, 500))

@@ -17,6 +17,7 @@ from tacit.errors import ArgumentError, ColumnError, DataError
 from tacit.release import decoded, text_of
 from tacit.tables import Symbols, count, distinct_counts, open_table
 from tacit.tables.engines.duckdb.engine import DuckDBEngine
+from tacit.tables.symbols import in_order
 
 NAN, INF = float("nan"), float("inf")
 ODD = pa.table(
@@ -189,3 +190,25 @@ def test_the_columns_of_a_table_that_is_counted_here_are_read_in_one_query(monke
     assert count(table, table.names).records.tolist() == [1, 2]
     # One query counts the rows.
     assert len(read) <= 2
+
+
+@pytest.mark.parametrize("sizes", [(3, 4), (2, 500), (90, 90, 90), (2,) * 70, (1,)])
+def test_rows_in_order_are_those_that_sorting_gives(sizes):
+    rng = np.random.default_rng(len(sizes))
+    codes = np.column_stack([rng.integers(0, size, 200) for size in sizes])
+    different, which = np.unique(codes, axis=0, return_inverse=True)
+    ordered, place = in_order(codes)
+    assert np.array_equal(ordered, different)
+    assert np.array_equal(place, which.ravel())
+    assert [len(part) for part in in_order(codes[:0])] == [0, 0]
+    assert in_order(codes[:, :1] - 1)[1].tolist() == np.unique(codes[:, 0], return_inverse=True)[1].tolist()
+
+
+def test_a_thinned_table_has_the_rows_of_a_sample_in_the_engine_too():
+    wide = open_table(pa.table({f"c{at}": list(range(at, 100 + at)) for at in range(50)}))
+    assert wide.head(["c0"], 5).num_rows == 5
+    count(wide, wide.names)
+    thin, sampled = wide.thinned(10), [*range(0, 100, 10)]
+    assert thin.row_count() == 10
+    assert thin.sample(["c0"], 10).column(0).to_pylist() == sampled
+    assert sorted(thin.collected(thin.frame.select("c0")).column(0).to_pylist()) == sampled

@@ -228,7 +228,7 @@ BAD_FILES = {
     "directory": (lambda p: p, SourceError, "holds no table: name a file"),
     "empty": (lambda p: write(p / "t.csv", ""), SourceError, "is empty"),
     "blank": (lambda p: write(p / "t.csv", "\n\n"), TacitError, "empty"),
-    "ending": (lambda p: write(p / "t.doc", "x"), SourceError, r"ending '.doc', which Tacit cannot read"),
+    "ending": (lambda p: write(p / "t.doc", "x"), SourceError, r"extension '.doc', which Tacit cannot read"),
     "twice": (lambda p: write(p / "t.csv", "a,b,a\n1,2,3\n"), DataError, "more than one column 'a'"),
     "case": (lambda p: write(p / "t.csv", "a,A\n1,2\n"), DataError, "'a' and 'A' that differ only in case"),
     "unnamed": (lambda p: write(p / "t.csv", "a,,b\n1,2,3\n"), DataError, "line 1: column 2 has no name"),

@@ -73,9 +73,9 @@ def prove_code(table: Table, request: CodeRequest, *, confidence: float, progres
     progress("choosing cells", None)
     use = uses_of(counts, request)
     # What is common in the first part is at least as common in the table.
-    scales, places = naming_no_few(scales, _of_part(records, part, 0), request.least)
+    scales, places = naming_no_few(scales, _to_choose(records, part), request.least)
     records = records.moved(places)
-    least, chosen = max(request.least, LEAST_TO_CHOOSE), _of_part(records, part, 0)
+    least, chosen = max(request.least, LEAST_TO_CHOOSE), _to_choose(records, part)
     doubted = [replace(bound, doubt=DOUBT) for bound in bounds]
     tree = grown(chosen, doubted, scales, request, least=least, use=None if use is None else use[part == 0])
     design = CellCode(scales, tree, request.known)
@@ -189,8 +189,8 @@ def _parts(counts: Counts) -> Ints:
     return np.array(counts.levels[at], np.int64)[counts.codes[:, at]]
 
 
-def _of_part(records: GroupedRecords, part: Ints, side: int) -> GroupedRecords:
-    here = part == side
+def _to_choose(records: GroupedRecords, part: Ints) -> GroupedRecords:
+    here = part == 0
     return GroupedRecords(
         records.codes[here], records.records[here], records.weight[here], tuple(each[here] for each in records.secrets)
     )

@@ -179,9 +179,10 @@ def in_order(codes: Codes) -> tuple[Codes, Codes]:
                 # No two rows are equal so far, and no further column can change their order.
                 break
         key = key * radix + codes[:, at]
-    if int(key.max(initial=0)) < DENSE * len(key):
+    most = int(key.max(initial=0))
+    if most < DENSE * len(key) and key.min() >= 0:
         # So few numbers are possible that to look at each of them is quicker than to sort the rows.
-        rows = np.full(int(key.max(initial=0)) + 1, -1)
+        rows = np.full(most + 1, -1)
         rows[key] = np.arange(len(key))
         present = np.flatnonzero(rows >= 0)
         place = np.zeros(len(rows), np.int64)

@@ -15,15 +15,13 @@ from hypothesis import example, given, settings, strategies as st
 
 import tacit
 from sizes import many
+from tacit.codes import find_scales
 from tacit.codes.asking import CodeClaim, CodeRequest, counted_atoms
-from tacit.codes.scales.finding import find_scales
 from tacit.codes.scales.looking import number_ends
 from tacit.errors import TacitError
-from tacit.lenses.table.ladder.guessing import DRAWN, PARTS, guessed_by
+from tacit.lenses.table.ladder.guessing import DRAWN, PARTS, Guesser
 from tacit.lenses.table.linkage.coarser import CoarserLevel, with_levels
-from tacit.tables import count, group_sizes, open_table, table as tables
-from tacit.tables.counting import distinct_counts
-from tacit.tables.cutting import Cut, cut, cut_points
+from tacit.tables import Cut, count, cut, cut_points, distinct_counts, group_sizes, open_table, table as tables
 from tacit.tables.numbers import refuse_non_numbers
 
 NAN, INF = float("nan"), float("inf")
@@ -202,4 +200,5 @@ def test_guesses_are_those_of_loops_over_records(n: int) -> None:
         rng = np.random.default_rng(seed)
         secret = np.unique(rng.integers(0, 3, n), return_inverse=True)[1]
         columns = [np.where(rng.random(n) < 0.5, secret, rng.integers(-1, 3, n)) for _ in range(seed % 3 + 1)]
-        assert guessed_by(columns, secret) == pytest.approx(slow_guess([c.tolist() for c in columns], secret.tolist()))
+        right = Guesser.of(dict(enumerate(columns)), secret).right()
+        assert right == pytest.approx(slow_guess([c.tolist() for c in columns], secret.tolist()))

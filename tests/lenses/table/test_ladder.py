@@ -20,7 +20,7 @@ from tacit.errors import ArgumentError
 from tacit.lenses.table.kept import keeping
 from tacit.lenses.table.ladder import climbing
 from tacit.lenses.table.ladder.climbing import ladder
-from tacit.lenses.table.ladder.guessing import guessed_by
+from tacit.lenses.table.ladder.guessing import Guesser
 from tacit.lenses.table.ladder.results import Ladder
 from tacit.lenses.table.ladder.suggesting import suggestion
 from tacit.requests import Bound, Making, Question
@@ -102,16 +102,20 @@ def test_secrets_are_guessed_from_columns_that_tell_them_and_from_no_others() ->
     rng = np.random.default_rng(0)
     secret = rng.integers(0, 3, 3000)
     number, noise = np.arange(3000), [rng.integers(0, 9, 3000) for _ in range(3)]
-    prior = guessed_by([], secret)
+
+    def right(*columns: np.ndarray) -> float:
+        return Guesser.of(dict(enumerate(columns)), secret).right()
+
+    prior = right()
     assert prior == pytest.approx(max(Counter(secret.tolist()).values()) / 3000)
     # Rows that are all different tell nothing of people whom nobody has seen.
-    assert guessed_by([number], secret) == prior
-    assert guessed_by([number, *noise], secret) < prior + 0.02
-    assert guessed_by([number, *noise, secret], secret) > 0.99
+    assert right(number) == prior
+    assert right(number, *noise) < prior + 0.02
+    assert right(number, *noise, secret) > 0.99
     # Two columns that tell nothing one by one, and everything together.
     one = rng.integers(0, 3, 3000)
-    assert guessed_by([one], secret) < prior + 0.03
-    assert guessed_by([one, (one + secret) % 3], secret) > 0.99
+    assert right(one) < prior + 0.03
+    assert right(one, (one + secret) % 3) > 0.99
 
 
 def test_far_fewer_secrets_are_guessed_from_a_release() -> None:

@@ -18,7 +18,7 @@ from tacit.errors import DataError
 from tacit.lenses.table import audit as table_audit
 from tacit.lenses.table.findings import column_groups
 from tacit.lenses.table.ladder import suggesting
-from tacit.lenses.table.ladder.guessing import Guesser, guessed_by, most_records
+from tacit.lenses.table.ladder.guessing import Guesser, most_records
 from tacit.lenses.table.question import ask
 from tacit.lift import shuffles
 from tacit.requests import Look, Question
@@ -85,9 +85,10 @@ def test_a_guesser_with_a_column_changed_guesses_as_one_who_never_had_the_other(
     secret = rng.integers(0, 3, 300)
     columns = {name: np.where(rng.random(300) < 0.4, secret, rng.integers(-1, 4, 300)) for name in "abc"}
     guesser, other = Guesser.of(columns, secret), secret // 2
-    assert guesser.right() == guessed_by(list(columns.values()), secret)
-    assert guesser.right("b") == guessed_by([columns["a"], columns["c"]], secret)
-    assert guesser.right("b", other) == guessed_by([columns["a"], columns["c"], other], secret) > guesser.right()
+    assert guesser.right() == Guesser.of({}, secret).knowing(columns).right()
+    without = {"a": columns["a"], "c": columns["c"]}
+    assert guesser.right("b") == Guesser.of(without, secret).right()
+    assert guesser.right("b", other) == Guesser.of({**without, "b": other}, secret).right() > guesser.right()
 
 
 def test_an_audit_in_which_no_column_stands_out_tries_no_change() -> None:

@@ -130,6 +130,22 @@ def test_nobody_is_advised_to_use_another_date_of_birth(case: Path) -> None:
     assert any(what.startswith("stop giving out dob 1") for what in told)
 
 
+def test_what_cannot_be_compared_for_how_it_is_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "all.csv").write_text(
+        "name,dob,email\nAna Ames,sometime in spring,a@x.example\nשרה כהן,1984,b@x.example\n"
+        "Ana Ames,12.03.1984,c@x.example\n"
+    )
+    case = tmp_path / "case.yaml"
+    case.write_text(
+        "person: {name: Ana Ames, dob: 1984-03-12, email: a@x.example}\nsources: [{name: all, path: all.csv}]\n"
+    )
+    notes = person_audit(case).notes
+    assert "1 value of 'dob' is in no form of a day that is read, and counts as wrong" in notes
+    assert any(note.startswith("1 value of 'name' is in other letters (Arabic, Chinese, Hebrew") for note in notes)
+    case.write_text(case.read_text().replace("name: Ana Ames", "name: [Ana Ames, שרה כהן]"))
+    assert not any("other letters" in note for note in person_audit(case).notes)
+
+
 def test_nobody_is_told_to_ask_themselves_or_to_change_what_is_theirs_for_life(tmp_path: Path) -> None:
     card = "BEGIN:VCARD\nVERSION:3.0\nFN:{}\nEMAIL:ana@x.example\nTEL:{}\nEND:VCARD\n"
     (tmp_path / "book.vcf").write_text(card.format("Ana Ames", "020 7946 0018"))

@@ -59,6 +59,14 @@ def test_a_coarser_value_keeps_the_confidence_it_has_beyond_the_finer_one() -> N
         assert kept == pytest.approx({("dob", "1963"): 0.5, ("dob", "1963-02-16"): 0.4})
 
 
+@pytest.mark.parametrize("policy", ["union", "consensus", "vote"])
+def test_one_record_with_the_year_and_the_day_knows_the_day(policy: str) -> None:
+    both = Record([("dob", "1984"), ("dob", "1984-03-12"), ("dob", "1985-03-12", 0.5), ("name", "Ana", 0.3)])
+    kept = merge([both], policy, LABELS)
+    assert kept.confidences == {("dob", "1984-03-12"): 1.0, ("dob", "1985-03-12"): 0.5, ("name", "Ana"): 0.3}
+    assert merge([both], "diluted", LABELS) is both
+
+
 def test_where_values_are_unrelated_merging_is_as_in_the_paper() -> None:
     assert merged_values("dob", ["1963-02-16", "1964-02-16", "1964-02-16"]) == {"1964-02-16": 1.0}
     assert set(merged_values("name", ["alice archer", "bob archer", "alice m archer"])) == {

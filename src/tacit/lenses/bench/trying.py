@@ -96,7 +96,7 @@ def benched(families: Sequence[Family], records: BenchRecords, *, progress: Prog
 
 
 def benched_beliefs(
-    families: Sequence[Family], records: BenchRecords, *, progress: Progress = silent
+    families: Sequence[Family], records: BenchRecords, *, progress: Progress
 ) -> tuple[BenchRun, dict[str, Floats]]:
     """Try every family; with the beliefs, by name, of those that state them (views x records x secrets).
 

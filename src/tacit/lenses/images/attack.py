@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.document import Progress, silent
+from tacit.document import Progress
 from tacit.learn.arrays import Codes
 from tacit.lenses.bench.answers import BenchResult
 from tacit.lenses.bench.families import switched_on
@@ -52,7 +52,7 @@ class Matched:
 
 
 def attack_images(
-    certificate: ImageCertificate | CodedCertificate, request: AttackRequest, *, progress: Progress = silent
+    certificate: ImageCertificate | CodedCertificate, request: AttackRequest, *, progress: Progress
 ) -> BenchResult:
     """Try every family on a release of images, in codes or with noise; ``tacit.attack`` says how.
 

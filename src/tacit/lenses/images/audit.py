@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit import __version__
-from tacit.document import LiftFactor, Progress, Share, silent
+from tacit.document import LiftFactor, Progress, Share
 from tacit.errors import DataError, Sentence, sentence
 from tacit.learn import binomial_limits, evidence_apart, fold_of_each
 from tacit.learn.arrays import Codes, Flags, Floats
@@ -77,7 +77,7 @@ def certified_input(collection: ImageCollection, salted: str | None) -> Certifie
     )
 
 
-def audit_images(question: Question, look: Look, *, progress: Progress = silent) -> ImageAuditResult:
+def audit_images(question: Question, look: Look, *, progress: Progress) -> ImageAuditResult:
     """Measure what images give away about a label, patch by patch; the requests say what each setting means.
 
     A model learns log-lift from two thirds of the images; every number is about the others.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.document import Progress, silent
+from tacit.document import Progress
 from tacit.errors import Command
 from tacit.learn.arrays import Codes, Flags
 from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
@@ -49,7 +49,7 @@ CODE_LABEL = "code"
 
 
 def protect_coded_images(
-    question: Question, bound: Bound, making: Making, coding: Coding, *, out: Path, progress: Progress = silent
+    question: Question, bound: Bound, making: Making, coding: Coding, *, out: Path, progress: Progress
 ) -> CodedProtectResult:
     """Write one of a few pictures for every image, or every person; the requests say what each setting means.
 
@@ -122,9 +122,9 @@ def verify_coded_images(
     directory: Path,
     certificate: CodedCertificate,
     *,
-    against: Any = None,
-    labels: Path | None = None,
-    progress: Progress = silent,
+    against: Any,
+    labels: Path | None,
+    progress: Progress,
 ) -> CheckedRelease:
     """Check images in codes: given the originals, their labels and the owner's folder, every code is made again."""
 

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from tacit import __version__
-from tacit.document import Progress, Share, silent
+from tacit.document import Progress, Share
 from tacit.errors import ArgumentError, Setting, sentence
 from tacit.learn import binomial_limits
 from tacit.learn.arrays import Codes, Floats
@@ -71,7 +71,7 @@ _README = (
 
 
 def protect_images(
-    question: Question, bound: Bound, making: Making, noise: PatchNoise, *, out: Path, progress: Progress = silent
+    question: Question, bound: Bound, making: Making, noise: PatchNoise, *, out: Path, progress: Progress
 ) -> ImageProtectResult:
     """Write images with noise on the patches that give a label away; the requests say what each setting means.
 

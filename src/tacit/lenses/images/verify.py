@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.document import Progress, Share, silent
+from tacit.document import Progress, Share
 from tacit.errors import Command, Setting, SourceError, sentence
 from tacit.learn.arrays import Codes
 from tacit.lenses.bench.fitness import AS_THEY_WERE, broken_words, check_of_readers, check_of_untouched
@@ -59,9 +59,9 @@ def verify_images(
     directory: str | Path,
     certificate: ImageCertificate,
     *,
-    against: str | Path | None = None,
-    labels: str | Path | None = None,
-    progress: Progress = silent,
+    against: str | Path | None,
+    labels: str | Path | None,
+    progress: Progress,
 ) -> CheckedRelease:
     """Check a release of images against its certificate, and against the originals where they are available.
 

@@ -16,7 +16,7 @@ from tacit.lenses.table.certifying import channel_made
 from tacit.lenses.table.checks.claim import checks_of_claim, checks_of_utility
 from tacit.lenses.table.checks.people import check_of_people
 from tacit.lenses.table.checks.reader import checks_of_reader
-from tacit.lenses.table.checks.rows import RowComparison, check_of_rows_made_again, checks_of_merging, made_again
+from tacit.lenses.table.checks.rows import RowComparison, check_of_merging, check_of_rows_made_again, made_again
 from tacit.lenses.table.kept.tables import MOST_ROWS
 from tacit.lenses.table.mechanisms import outputs_of
 from tacit.lenses.table.question import TableQuestion, ask
@@ -287,7 +287,7 @@ def _checks_of_rows(release: TableRelease, rows: RowComparison, *, again: bool) 
         needs = f"one draw does not show how it was made: needs {PRIVATE}/{RULES}, {KEY} and {SALT}"
         row_checks = [Check("every row is as the rules make it", None, needs)]
     else:
-        row_checks = checks_of_merging(rows)
+        row_checks = [check_of_merging(rows)]
     return [*row_checks, *_checks_of_claims(release, rows)]
 
 

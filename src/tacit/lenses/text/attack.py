@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.document import Progress, silent
+from tacit.document import Progress
 from tacit.learn.arrays import Codes
 from tacit.lenses.bench.answers import BenchResult
 from tacit.lenses.bench.families import switched_on
@@ -40,7 +40,7 @@ class MatchedPosts:
 
 
 def attack_text(
-    certificate: TextCertificate | CodedCertificate, request: AttackRequest, *, progress: Progress = silent
+    certificate: TextCertificate | CodedCertificate, request: AttackRequest, *, progress: Progress
 ) -> BenchResult:
     """Try every family on a release of posts, in codes or masked; ``tacit.attack`` says how.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from tacit import __version__
-from tacit.document import Nats, Progress, ReadPost, Share, silent
+from tacit.document import Nats, Progress, ReadPost, Share
 from tacit.errors import DataError, Sentence, Setting, sentence
 from tacit.learn import (
     LEAST_IN_FOLD,
@@ -60,7 +60,7 @@ class ReadCorpus:
         return self.posts.codes[self.rows]
 
 
-def audit_text(question: Question, look: Look, *, progress: Progress = silent) -> TextAuditResult:
+def audit_text(question: Question, look: Look, *, progress: Progress) -> TextAuditResult:
     """Measure what the words of posts give away about a secret; the requests say what each setting means.
 
     Guarantees
@@ -115,7 +115,7 @@ def read_lines(model: str | Path | TextModel, posts: Iterable[str]) -> Iterator[
 
 
 def read_corpus(
-    posts: Posts, *, min_count: int, random_state: int, progress: Progress = silent, scored: bool = True
+    posts: Posts, *, min_count: int, random_state: int, progress: Progress, scored: bool = True
 ) -> ReadCorpus:
     """Count the terms, learn the model and, if ``scored``, score every post with models that had not seen it."""
     rows = np.flatnonzero(posts.first)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.document import Progress, silent
+from tacit.document import Progress
 from tacit.errors import Command, DataError
 from tacit.learn.arrays import Codes, Flags, Floats
 from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
@@ -78,7 +78,7 @@ class OwnCodes:
 
 
 def protect_coded_posts(
-    question: Question, bound: Bound, making: Making, coding: Coding, *, out: Path, progress: Progress = silent
+    question: Question, bound: Bound, making: Making, coding: Coding, *, out: Path, progress: Progress
 ) -> CodedProtectResult:
     """Write the words of a topic for every post, or every author; the requests say what each setting means.
 
@@ -260,9 +260,9 @@ def verify_coded_posts(
     directory: Path,
     certificate: CodedCertificate,
     *,
-    against: Any = None,
-    engine: str = "duckdb",
-    progress: Progress = silent,
+    against: Any,
+    engine: str,
+    progress: Progress,
 ) -> CheckedRelease:
     """Check posts in codes: given the originals and the owner's folder, every code is made again."""
 

@@ -53,7 +53,7 @@ _README = (
 
 
 def protect_text(
-    question: Question, bound: Bound, making: Making, mask: WordMask, *, out: Path, progress: Progress = silent
+    question: Question, bound: Bound, making: Making, mask: WordMask, *, out: Path, progress: Progress
 ) -> TextProtectResult:
     """Write the posts with the words that give the secret away masked; the requests say what each setting means.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.document import Nats, Progress, Share, silent
+from tacit.document import Nats, Progress, Share
 from tacit.errors import Command, SourceError, sentence
 from tacit.learn.arrays import Codes
 from tacit.lenses.bench.fitness import broken_words, check_of_readers, check_of_untouched
@@ -44,9 +44,9 @@ def verify_text(
     directory: str | Path,
     certificate: TextCertificate,
     *,
-    against: Any = None,
-    engine: str = "duckdb",
-    progress: Progress = silent,
+    against: Any,
+    engine: str,
+    progress: Progress,
 ) -> CheckedRelease:
     """Check what is said about masked posts.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.document import Progress, silent
+from tacit.document import Progress
 from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.bench.answers import BenchResult
 from tacit.lenses.bench.families import NEIGHBOURS, Family, linear, switched_on
@@ -56,9 +56,7 @@ def vector_families() -> tuple[Family, ...]:
     )
 
 
-def attack_vectors(
-    certificate: CodedCertificate, request: AttackRequest, *, progress: Progress = silent
-) -> BenchResult:
+def attack_vectors(certificate: CodedCertificate, request: AttackRequest, *, progress: Progress) -> BenchResult:
     """Try every family on a release of vectors in codes; ``tacit.attack`` says how.
 
     Raises

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tacit import __version__
-from tacit.document import Progress, Share, silent
+from tacit.document import Progress, Share
 from tacit.errors import DataError, Sentence, sentence
 from tacit.learn import binomial_limits, evidence_apart, fold_of_each
 from tacit.learn.arrays import Codes, Floats
@@ -24,7 +24,7 @@ _SHOWN, _READ = 10, 50
 _LEAST_OF_A_SECRET = 6
 
 
-def audit_vectors(question: Question, look: Look, *, progress: Progress = silent) -> VectorAuditResult:
+def audit_vectors(question: Question, look: Look, *, progress: Progress) -> VectorAuditResult:
     """Measure what vectors give away about a label; the requests say what each setting means.
 
     Guarantees

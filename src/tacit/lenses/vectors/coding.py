@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.document import Progress, silent
+from tacit.document import Progress
 from tacit.errors import Command, SourceError
 from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.coded.answers import CodedProtectResult, ShownCode
@@ -39,7 +39,7 @@ CODE_COLUMN = "code"
 
 
 def protect_coded_vectors(
-    question: Question, bound: Bound, making: Making, coding: Coding, *, out: Path, progress: Progress = silent
+    question: Question, bound: Bound, making: Making, coding: Coding, *, out: Path, progress: Progress
 ) -> CodedProtectResult:
     """Write one of a few vectors for every vector, or every person; the requests say what each setting means.
 
@@ -125,9 +125,9 @@ def verify_coded_vectors(
     directory: Path,
     certificate: CodedCertificate,
     *,
-    against: Any = None,
-    labels: Path | None = None,
-    progress: Progress = silent,
+    against: Any,
+    labels: Path | None,
+    progress: Progress,
 ) -> CheckedRelease:
     """Check vectors in codes: given the originals and the owner's folder, every code is made again."""
 

@@ -91,7 +91,7 @@ def _ladder(audit: PersonAuditResult) -> Sequence[doc.Section]:
     rungs = audit.rungs
     rows = [(r.adversary, f"cost {setting(r.cost)}", r.leakage, r.precision, r.recall) for r in rungs]
     words = (
-        "Each adversary has all the sources and does more with them than the one before. Of the records it ends up "
+        "Each adversary has all the sources; the table says what it does with them. Of the records it ends up "
         "with, the one that leaks most is measured."
     )
     blocks: list[doc.Block] = [

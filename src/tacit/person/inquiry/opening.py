@@ -23,6 +23,7 @@ from tacit.person.inquiry.index import CaseIndex, case_index
 from tacit.person.inquiry.subject import Subject, remembering
 from tacit.person.inquiry.work import Grouped, Workbench, in_normal_form, named_forms
 from tacit.person.link.attributes import Attributes, IntArray
+from tacit.person.link.forms.unread import unread_notes
 from tacit.person.link.right import RightRows, records_that_hold, weight_together
 from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
@@ -139,7 +140,14 @@ class Inquiry:
     def notes(self) -> tuple[str, ...]:
         """What was assumed or left out when the case and its records were read."""
         foreign = [] if kept_folder(self.case.path) is not None or not self.case.index else [FOREIGN]
-        return (*self.case.notes, *self.pool.notes, *foreign)
+        return (*self.case.notes, *self.pool.notes, *self._unread, *foreign)
+
+    @cached_property
+    def _unread(self) -> tuple[str, ...]:
+        if self.everybody or self.case.person is None:
+            return ()
+        person = self.subject
+        return tuple(unread_notes(self.pool.attributes, self.bench.normalised(), person.reference, person.labels))
 
     def _before(self, spec: Adversary) -> tuple[Adversary, ...]:
         """The adversaries that come before this one in the case, the last first."""

@@ -39,13 +39,15 @@ def merged(
     described = Labels() if labels is None else labels
     with ExitStack() as stack:
         place = stack.enter_context(lent(attributes.store, cluster_table(clusters, alone=alone)))
-        parts = [_merged_rows(attributes.store, _placed(attributes, place), policy, described, stack)]
+        parts = [
+            _merged_rows(attributes.store, _placed(attributes, place), policy, described, stack, attributes.several)
+        ]
         for more, (other, theirs) in enumerate(kept, start=2):
             sizes = np.bincount(theirs)[theirs]
             split = (sizes > 1) & ((sizes < np.bincount(clusters)[clusters]) | (other is not attributes))
             table = cluster_table(theirs + more * attributes.records, alone=~split).filter(split)
             also = stack.enter_context(lent(attributes.store, table))
-            parts.append(_merged_rows(attributes.store, _placed(other, also), policy, described, stack))
+            parts.append(_merged_rows(attributes.store, _placed(other, also), policy, described, stack, other.several))
         if base is not None:
             parts.append(
                 f"SELECT {attributes.records} + a.rid AS cid, a.label, a.value, a.confidence AS p FROM {base.name} a "
@@ -75,18 +77,20 @@ def doubted(attributes: Attributes, sure: Vector) -> Attributes:
     return Attributes(attributes.store, name, attributes.records)
 
 
-def _merged_rows(store: Store, rows: str, policy: Policy, labels: Labels, stack: ExitStack) -> str:
+def _merged_rows(
+    store: Store, rows: str, policy: Policy, labels: Labels, stack: ExitStack, several: frozenset[str]
+) -> str:
     """A query (cid, label, value, p) of rows merged by a policy."""
     single = [label for label in labels if labels[label].single]
     is_single = f"label IN ({listed(store, single)})" if single else "false"
-    finer = None if policy == "diluted" else _finer_values(store, rows, policy, labels)
+    finer = None if policy == "diluted" else _finer_values(store, rows, policy, labels, several)
     if finer is None or not finer.num_rows:
         return _MERGED[policy].format(rows=rows, single=is_single)
     related = stack.enter_context(lent(store, finer))
     return f"WITH {_RELATED.format(rows=rows, related=related)} {_BEYOND[policy].format(single=is_single)}"
 
 
-def _finer_values(store: Store, rows: str, policy: Policy, labels: Labels) -> pa.Table:
+def _finer_values(store: Store, rows: str, policy: Policy, labels: Labels, several: frozenset[str]) -> pa.Table:
     """Pairs (label, coarse, fine) of values in one cluster of which one agrees with the other and says less."""
     parted = [label for label in labels if labels[label].has_parts and (policy != "union" or labels[label].single)]
     # Only a masked value may be longer than what it stands for.
@@ -95,8 +99,9 @@ def _finer_values(store: Store, rows: str, policy: Policy, labels: Labels) -> pa
         may_be += f" AND a.label IN ({listed(store, [label for label in labels if labels[label].single])})"
     pairs = store.ask(
         f"WITH v AS MATERIALIZED (SELECT cid, label, value, regexp_matches(value, {store.text(SUPPRESSED)}) AS hidden "
-        f"FROM (SELECT DISTINCT cid, label, value FROM ({rows}) r WHERE NOT alone) d QUALIFY count(*) OVER (PARTITION "
-        "BY cid, label) > 1) SELECT DISTINCT a.label, a.value AS coarse, b.value AS fine FROM v a JOIN v b ON "
+        f"FROM (SELECT DISTINCT cid, label, value FROM ({rows}) r WHERE NOT alone OR label IN "
+        f"({listed(store, several)})) d QUALIFY count(*) OVER (PARTITION BY cid, label) > 1) "
+        "SELECT DISTINCT a.label, a.value AS coarse, b.value AS fine FROM v a JOIN v b ON "
         f"b.cid = a.cid AND b.label = a.label AND b.value <> a.value WHERE {may_be}"
     )
     kept = [
@@ -134,7 +139,7 @@ _RELATED = (
     "fsum(confidence) AS votes FROM r GROUP BY cid, alone, label, value), "
     "p AS MATERIALIZED (SELECT c.cid, c.label, c.value AS coarse, c.votes, f.value AS fine, f.best, f.votes AS own "
     "FROM v c JOIN {related} x ON x.label = c.label AND x.coarse = c.value JOIN v f ON f.cid = c.cid AND "
-    "f.label = c.label AND f.value = x.fine WHERE NOT c.alone), "
+    "f.label = c.label AND f.value = x.fine), "
     "most AS (SELECT cid, label, coarse, max(best) AS best FROM p GROUP BY cid, label, coarse), "
     "beyond AS (SELECT v.cid, v.alone, v.label, v.value, v.votes, v.best, "
     "greatest(0.0, v.best - coalesce(m.best, 0.0)) AS p FROM v LEFT JOIN most m ON "

@@ -18,7 +18,7 @@ def merge(records: Sequence[Record], policy: Policy = "union", labels: Mapping[s
     Parameters
     ----------
     records : sequence of Record
-        At least one. A single record is returned unchanged, whatever the policy.
+        At least one. From a single record nothing is chosen, whatever the policy.
     policy : {"union", "consensus", "vote", "diluted"}
         - ``"union"``: every fact, with its best confidence (as in the paper).
         - ``"consensus"``: for a label with a single true value, only the value with the most votes, with its best
@@ -49,7 +49,7 @@ def merge(records: Sequence[Record], policy: Policy = "union", labels: Mapping[s
     if not records:
         raise ArgumentError("there is no record to merge: give at least one")
     if len(records) == 1:
-        return records[0]
+        return _alone(records[0], policy, labels or {})
     described: Mapping[str, Label] = labels if labels is not None else Labels()
     votes_of: dict[str, _Votes] = {}
     speakers: dict[str, int] = {}
@@ -71,6 +71,29 @@ def merge(records: Sequence[Record], policy: Policy = "union", labels: Mapping[s
             kept = (_OF_ONE[policy] if own.single else _beyond)(votes, finer_values(votes, own))
         merged.extend(Attribute(label, value, confidence) for value, confidence in kept.items())
     return Record.trusted(merged)
+
+
+def _alone(record: Record, policy: Policy, labels: Mapping[str, Label]) -> Record:
+    """A single record, from which nothing is chosen; only what says less than other values of it is left out."""
+    votes: dict[str, _Votes] = {}
+    for label, value, confidence in record:
+        votes.setdefault(label, {})[value] = [confidence]
+    changed = dict[str, dict[str, float]]()
+    for label, cast in votes.items():
+        own = labels.get(label, _ANY)
+        if len(cast) > 1 and policy != "diluted" and (policy != "union" or own.single):
+            finer = finer_values(cast, own)
+            changed |= {label: _beyond(cast, finer)} if finer else {}
+    if not changed:
+        return record
+    kept = [
+        attribute._replace(
+            confidence=changed.get(attribute.label, {attribute.value: attribute.confidence})[attribute.value]
+        )
+        for attribute in record
+        if attribute.label not in changed or attribute.value in changed[attribute.label]
+    ]
+    return Record.trusted(kept, name=record.name, source=record.source)
 
 
 _ANY = Label()

@@ -24,7 +24,7 @@ from tacit.lenses.table.kept.information import numbered
 from tacit.lenses.table.kept.keeping import kept_shares
 from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.values import ColumnValues, ValueGroups
-from tacit.lenses.table.ladder.guessing import MOST_RECORDS, OF, alone, guessed_by, most_records, secrets_of
+from tacit.lenses.table.ladder.guessing import MOST_RECORDS, OF, Guesser, alone, most_records, secrets_of
 from tacit.lenses.table.ladder.results import Ladder, ReleaseRung, Rows
 from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal
 from tacit.lenses.table.question import TableQuestion, ask
@@ -239,14 +239,19 @@ class Climb:
 
     def guessed(self, columns: Mapping[str, NDArray[np.int64]]) -> float:
         """How many more secrets of 1,000 people these columns guess right than what may be known does by itself."""
-        known = [columns[name] for name in self.asked.known]
-        before = guessed_by(known, self.secret) if known else self.blind
-        return OF * max(0.0, guessed_by(list(columns.values()), self.secret) - before)
+        known = {name: columns[name] for name in self.asked.known}
+        before = self.adversary.knowing(known).right() if known else self.blind
+        return OF * max(0.0, self.adversary.knowing(columns).right() - before)
+
+    @cached_property
+    def adversary(self) -> Guesser:
+        """Who guesses the secrets of the records, without any column yet."""
+        return Guesser.of({}, self.secret)
 
     @cached_property
     def blind(self) -> float:
         """The share of secrets that is guessed right without any column."""
-        return guessed_by([], self.secret)
+        return self.adversary.right()
 
     @cached_property
     def shown(self) -> NDArray[np.int64]:

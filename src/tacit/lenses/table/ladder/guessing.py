@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,34 +26,22 @@ MOST_SECRETS = 50
 DRAWN = 5.0
 
 
-def guessed_by(columns: Sequence[Codes], secret: Codes) -> float:
-    """The share of records whose secret is guessed right from what others with the same values have.
-
-    The adversary uses whole rows (the commonest secret of those who share one), or weighs columns one by one (naive
-    Bayes), or always guesses the commonest secret: whichever guesses better. It learns from other records than it
-    guesses, so rows that are all different tell nothing by themselves.
-
-    Parameters
-    ----------
-    columns : sequence of arrays of int
-        The values of each column, from -1 on.
-    secret : array of int
-        Which secret each record has, from 0 on.
-
-    Guarantees
-    ----------
-    A lower bound, up to chance: somebody with better models guesses more. The same records give the same number.
-    """
-    return Guesser.of(dict(enumerate(columns)), secret).right()
-
-
 @dataclass(frozen=True, eq=False)
 class Guesser:
-    """The adversary of :func:`guessed_by`, which can also say what replacing a column by another would change.
+    """An adversary who guesses the secret of each record from what others with the same values have.
+
+    They use whole rows (the commonest secret of those who share one), or weigh columns one by one (naive Bayes), or
+    always guess the commonest secret: whichever guesses better. They learn from other records than they guess, so rows
+    that are all different tell nothing by themselves.
 
     ``label`` is each record's secret, the commonest first; records are dealt into parts, and those of each ``part`` are
     guessed from the others, in which secrets have shares (``prior``, parts x secrets). ``belief`` (records x secrets)
     is what columns say one by one.
+
+    Guarantees
+    ----------
+    What is guessed right is a lower bound, up to chance: somebody with better models guesses more. The same records
+    give the same number.
     """
 
     columns: Mapping[Any, Codes]
@@ -72,7 +60,11 @@ class Guesser:
         bare = cls(columns, label, part, np.zeros((parts, secrets)), np.zeros((0, 0)))
         elsewhere = bare._elsewhere(np.zeros_like(label))[:, 0]
         dealt = replace(bare, prior=elsewhere / np.maximum(elsewhere.sum(axis=1, keepdims=True), 1))
-        return replace(dealt, belief=dealt.log_prior[part] + dealt._scores(columns.values()))
+        return dealt.knowing(columns)
+
+    def knowing(self, columns: Mapping[Any, Codes]) -> Guesser:
+        """The same adversary with other columns: the same records are dealt into the same parts."""
+        return replace(self, columns=columns, belief=self.log_prior[self.part] + self._scores(columns.values()))
 
     def right(self, changed: Any = None, to: Codes | None = None) -> float:
         """The share of records guessed right, with a column changed to another, or left out."""
@@ -82,7 +74,7 @@ class Guesser:
         belief = self.belief - self._scores([] if changed is None else [self.columns[changed]])
         belief = belief + self._scores([] if to is None else [to])
         # One after the other: the commonest secret, what those with the same row have, and columns one by one.
-        guesses = (np.zeros_like(self.label), self._shares(rows)[self.part, rows].argmax(axis=1), belief.argmax(axis=1))
+        guesses = (np.zeros_like(self.label), self._commonest(rows), belief.argmax(axis=1))
         return float(max(int((guess == self.label).sum()) for guess in guesses) / len(self.label))
 
     @property
@@ -102,6 +94,14 @@ class Guesser:
         """P(secret | value) outside each part, drawn towards the overall shares (parts x values x secrets)."""
         counts = self._elsewhere(values)
         return np.asarray((counts + DRAWN * self.prior[:, None]) / (counts.sum(axis=2, keepdims=True) + DRAWN))
+
+    def _commonest(self, rows: Codes) -> Codes:
+        """The commonest secret, outside each record's part, of those who have the same row."""
+        shares = self._shares(rows)
+        parts, size, secrets = shares.shape
+        if parts * size <= len(rows):
+            return np.asarray(shares.argmax(axis=2)[self.part, rows])
+        return np.asarray(shares.reshape(-1, secrets).take(self.part * size + rows, axis=0).argmax(axis=1))
 
     def _scores(self, columns: Iterable[Codes]) -> Floats:
         """What columns, taken one by one (naive Bayes), add to the log of P(secret | record)."""
