@@ -109,6 +109,13 @@ def test_a_csv_may_have_a_mark_at_its_start_quoted_line_breaks_and_one_column(tm
     assert rows(open_table(write(tmp_path / "c.csv", "only\n1\n2\n"))) == [{"only": "1"}, {"only": "2"}]
 
 
+@pytest.mark.parametrize("first", ["sep=;", '"sep=;"', "\ufeffsep=;"])
+def test_a_first_line_for_excel_names_the_delimiter_and_is_no_row(tmp_path, first):
+    table = open_table(write(tmp_path / "t.csv", f"{first}\r\na,1;b\r\n1;x\r\n2;y\r\n"))
+    assert (table.delimiter, list(table.names)) == (";", ["a,1", "b"])
+    assert table.row_count() == 2
+
+
 def test_a_delimiter_can_be_given(tmp_path):
     table = open_table(write(tmp_path / "t.csv", "a:b\n1:2\n"), delimiter=":")
     assert rows(table) == [{"a": "1", "b": "2"}]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import re
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     import duckdb
 
 _DELIMITERS = (",", ";", "\t", "|")
+# A first line of its own tells Excel the delimiter.
+_FOR_EXCEL = re.compile(r"\A\"?sep=([^\"\r\n])\"?\r?\n")
 
 
 class Csv(Format):
@@ -40,6 +44,13 @@ class Csv(Format):
             raise ArgumentError(f"delimiter {delimiter!r} cannot be used: give one character that is not a quote")
         read, notes = in_plain_text(file, engine)
         heads = [_head(each) for each in read]
+        if excels := [found[1] for head in heads if (found := _FOR_EXCEL.match(head))]:
+            delimiter = delimiter or excels[0]
+            read = tuple(
+                _without_first_line(each, engine) if _FOR_EXCEL.match(head) else each
+                for each, head in zip(read, heads, strict=True)
+            )
+            heads = [_FOR_EXCEL.sub("", head) for head in heads]
         delimiter = delimiter or _likely_delimiter(read[0], heads[0], file.name)
         headers = [_header(_called(file, at), head, delimiter) for at, head in enumerate(heads)]
         same_columns(file, headers)
@@ -73,6 +84,15 @@ class Csv(Format):
 def _called(file: SourceFile, at: int) -> str:
     """What messages call a part, whose rows may be read from a copy of it."""
     return file.name if len(file.parts) == 1 else str(file.parts[at])
+
+
+def _without_first_line(path: Path, engine: Engine) -> Path:
+    """A private copy that begins with the names."""
+    target = private_file(engine, ".csv")
+    with path.open("rb") as stream, target.open("wb") as out:
+        stream.readline()
+        shutil.copyfileobj(stream, out)
+    return target
 
 
 def _with_points(
