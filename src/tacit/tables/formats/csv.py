@@ -44,8 +44,8 @@ class Csv(Format):
             raise ArgumentError(f"delimiter {delimiter!r} cannot be used: give one character that is not a quote")
         read, notes = in_plain_text(file, engine)
         heads = [_head(each) for each in read]
-        if excels := [found[1] for head in heads if (found := _FOR_EXCEL.match(head))]:
-            delimiter = delimiter or excels[0]
+        if delimiters := [line[1] for head in heads if (line := _FOR_EXCEL.match(head))]:
+            delimiter = delimiter or delimiters[0]
             read = tuple(
                 _without_first_line(each, engine) if _FOR_EXCEL.match(head) else each
                 for each, head in zip(read, heads, strict=True)
