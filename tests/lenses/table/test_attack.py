@@ -29,6 +29,7 @@ def test_adversaries_win_on_the_original_and_not_on_the_release(attacked) -> Non
     assert attacked.best_before > attacked.prior_guess + 0.03
     assert attacked.best_after < attacked.best_before - 0.02
     assert attacked.verdict != "promise broken"
+    assert "proves nothing; the certificate does." in " ".join(str(attacked).split())
 
 
 def test_no_adversary_beats_the_best_possible_by_more_than_luck(attacked) -> None:

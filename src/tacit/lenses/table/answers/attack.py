@@ -31,8 +31,9 @@ CHANCE = 0.05
 # The verdicts by which a release fails.
 LOST: tuple[AttackVerdict, ...] = ("promise broken", "people are found")
 
-_FAILED = "No adversary here gives a reason not to publish it. But a failed attack proves nothing; the certificate "
-"does."
+_FAILED = (
+    "No adversary here gives a reason not to publish it. But a failed attack proves nothing; the certificate does."
+)
 _NEXT: Mapping[AttackVerdict, str] = {
     "not detectably better than the prior": _FAILED,
     "within the promise": _FAILED,
