@@ -114,7 +114,7 @@ _PERSON = (
     "person:",
 )
 _COUNTRY = ("", "# The country, in two letters, of telephone numbers without a country code.", "# country: GB")
-_LABELS = ("", "# How much each label     matters to the person, 1 by default; only ratios count.", "labels:")
+_LABELS = ("", "# How much each label matters to the person, 1 by default; only ratios count.", "labels:")
 _SOURCES = (
     "",
     '# The files, and what they were taken for. Where a map has "*": null, columns that it does not name are left out:',
