@@ -94,7 +94,11 @@ class ProposedCase:
     def text(self, directory: Path) -> str:
         """The case file, to be written into a directory."""
         where = {label: [one.name for one in self.sources if label in one.labels] for label in self.labels}
-        person = [f"  # {_quoted(label)}:    # in {', '.join(names)}" for label, names in where.items()]
+        with_values = {label for one in self.sources if one.format != "breaches" for label in one.labels}
+        person = [
+            f"  # {_quoted(label)}:    # in {', '.join(names)}{'' if label in with_values else _NO_VALUES}"
+            for label, names in where.items()
+        ]
         weights = [f"  # {_quoted(label)}: {{weight: {_HEAVY.get(label, 1)}}}" for label in self.labels]
         out = [f"# {name}: {reason}" for name, reason in self.left_out.items()]
         left_out = ["# Files that were left out:", *out, ""] if out else []
@@ -113,8 +117,10 @@ _PERSON = (
     "# source but is not here counts as wrong: list them all.",
     "person:",
 )
+# Nobody should type a password into a file to count that it got out.
+_NO_VALUES = ", without its values: any word will do, such as known"
 _COUNTRY = ("", "# The country, in two letters, of telephone numbers without a country code.", "# country: GB")
-_LABELS = ("", "# How much each label     matters to the person, 1 by default; only ratios count.", "labels:")
+_LABELS = ("", "# How much each label matters to the person, 1 by default; only ratios count.", "labels:")
 _SOURCES = (
     "",
     '# The files, and what they were taken for. Where a map has "*": null, columns that it does not name are left out:',

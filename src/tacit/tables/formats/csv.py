@@ -138,5 +138,6 @@ def _header(path: str, head: str, delimiter: str) -> tuple[str, ...]:
         raise SourceError(f"{path} is empty: a CSV needs a line of column names")
     for number, name in enumerate(names, start=1):
         if not name.strip():
-            raise DataError(f"{path}, line 1: column {number} has no name; give it one")
+            words = "give it one, or, if lines stand above the column names, delete these"
+            raise DataError(f"{path}, line 1: column {number} has no name; {words}")
     return tuple(names)
