@@ -49,6 +49,14 @@ def filled_in(case: Path) -> None:
     case.write_text(text, "utf-8")
 
 
+def test_the_parts_of_a_name_that_is_there_do_not_count_again(tmp_path: Path) -> None:
+    profile = {"name": {"fullName": "Alice Archer", "givenName": "Alice", "familyName": "Archer"}, "birthday": "1979"}
+    (tmp_path / "Profile.json").write_text(json.dumps(profile))
+    (source,) = proposed(tmp_path).sources
+    assert source.labels == ("name", "dob")
+    assert source.left_out == ("name.givenName", "name.familyName")
+
+
 def test_nobody_is_asked_for_a_password_that_no_file_holds(folder: Path, tmp_path: Path) -> None:
     breach = {"Name": "Adobe", "DataClasses": ["Email addresses", "Passwords"], "IsVerified": True}
     (folder / "breaches.json").write_text(json.dumps([breach]))

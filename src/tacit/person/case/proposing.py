@@ -21,6 +21,7 @@ from tacit.tables.formats.format import SeveralTables
 MOST_FILES = 10_000
 # Parts of a value are labels only if they are not joined into one.
 _PARTS = {part for ways in PARTS.values() for way in ways for part in way} - PARTS.keys()
+_PARTS_OF_NAME = {part for way in PARTS["name"] for part in way} - {"name"}
 _WHOLE = [kind for kind in KINDS if kind not in _PARTS]
 _NAMES_RECORDS = re.compile(r"(.*_)?(id|no|nr|uuid|guid|key|customer|number)")
 _EMAIL = re.compile(r"[^\s_@/]+@[^\s_@/]+")
@@ -215,6 +216,9 @@ def _of_table(path: Path, name: str, format_: SourceFormat, names: tuple[str, ..
     own = {column: column for column in names if column in _WHOLE}
     parts = {column for some in recognised_columns.joined.values() for column in some}
     single = {column: kind for column in names if (kind := usual(column)) in _PARTS and column not in parts}
+    if "name" in {*own.values(), *recognised_columns.columns.values()}:
+        # The whole name is there: its parts would count the same fact again.
+        single = {column: kind for column, kind in single.items() if kind not in _PARTS_OF_NAME}
     columns = {**own, **recognised_columns.columns, **single}
     columns = {column: columns[column] for column in names if column in columns}
     if not columns and not recognised_columns.joined:
