@@ -188,6 +188,8 @@ def test_a_bound_implies_that_of_its_columns_and_of_classes_of_its_values_and_of
     assert passed(few, "epsilon", secret={"race": ["A"]})
     assert not passed(few, "epsilon", secret={"race": ["A", "C"]})
     assert not passed(few, "epsilon")
+    (line, *_) = checks_of_certificate(few, Policy(secret="race", epsilon=0.5).of("release"))
+    assert 'secret = {race = ["A", "B"]}' in str(line)
     assert passed(strict(), "epsilon", secret={"race": ["A", "C"]})
 
 

@@ -29,6 +29,7 @@ def test_adversaries_win_on_the_original_and_not_on_the_release(attacked) -> Non
     assert attacked.best_before > attacked.prior_guess + 0.03
     assert attacked.best_after < attacked.best_before - 0.02
     assert attacked.verdict != "promise broken"
+    assert "proves nothing; the certificate does." in " ".join(str(attacked).split())
 
 
 def test_no_adversary_beats_the_best_possible_by_more_than_luck(attacked) -> None:
@@ -127,6 +128,9 @@ def test_where_the_original_tells_nothing_the_release_is_not_called_safe(tmp_pat
     assert result.verdict == "nothing to be found, even in the original"
     assert result.document().badge.tone == "doubt"
     assert "not put to the test" in result.headline
+    # The best possible guess may do better, so the words are about adversaries, and what chance does is a bound.
+    assert "even on the original no adversary surely beats chance" in result.headline
+    assert "chance alone does as well up to" in result.as_text()
 
 
 def test_beliefs_are_worth_what_pairs_and_logarithms_say() -> None:

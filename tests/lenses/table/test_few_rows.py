@@ -19,6 +19,7 @@ from tacit.codes import find_scales
 from tacit.codes.asking import CodeClaim, CodeRequest, counted_atoms
 from tacit.codes.scales.looking import number_ends
 from tacit.errors import TacitError
+from tacit.lenses.table.families import TableRows, table_families
 from tacit.lenses.table.ladder.guessing import DRAWN, PARTS, Guesser
 from tacit.lenses.table.linkage.coarser import CoarserLevel, with_levels
 from tacit.tables import Cut, count, cut, cut_points, distinct_counts, group_sizes, open_table, table as tables
@@ -202,3 +203,13 @@ def test_guesses_are_those_of_loops_over_records(n: int) -> None:
         columns = [np.where(rng.random(n) < 0.5, secret, rng.integers(-1, 3, n)) for _ in range(seed % 3 + 1)]
         right = Guesser.of(dict(enumerate(columns)), secret).right()
         assert right == pytest.approx(slow_guess([c.tolist() for c in columns], secret.tolist()))
+
+
+@pytest.mark.parametrize("secrets", [list(range(60)) * 2 + [0] * 80, [0, 1] * 40 + [2], list(range(90)), [0, 1, 0, 1]])
+def test_trees_learn_the_common_secrets_where_records_of_all_cannot_be_held_out(secrets: list[int]) -> None:
+    (trees,) = (each for each in table_families(0) if each.name == "trees")
+    secret = np.array(secrets)
+    rows = TableRows(np.column_stack([secret, np.arange(len(secret)) % 7]).astype(float), (False, True))
+    model = trees.model().fit(rows, secret)
+    assert model.predict_proba(rows).shape == (len(secret), len(model.classes_))
+    assert set(model.classes_) <= set(secrets)

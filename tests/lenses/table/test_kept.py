@@ -450,6 +450,14 @@ def test_a_column_with_many_values_is_predicted_by_halves_or_by_its_commonest_va
     ]
 
 
+def test_a_use_that_is_lost_is_not_passed_over() -> None:
+    original = people(600)
+    silent = original.set_column(original.schema.get_field_index("rich"), "rich", pa.array(["any"] * 600))
+    for release, is_lost in ((original, False), (silent, True)):
+        keeps = kept(original, release, use=["rich"])
+        assert ("does not help to predict" in str(keeping_section(keeps))) == is_lost
+
+
 def test_uses_are_named_or_all_or_too_many() -> None:
     original = people(100)
     assert kept(original, original).uses == "in turn"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -367,7 +368,8 @@ def test_verify_recomputes_what_can_be_and_finds_what_was_changed(release: Path,
     bad = tmp_path / "bad"
     shutil.copytree(release / "out", bad)
     data = bad / "data.csv"
-    data.write_text(data.read_text("utf-8").replace("word3", "word4", 1), "utf-8")
+    # Which words are masked depends on chance, so any of them may be gone.
+    data.write_text(re.sub(r"word\d", "another", data.read_text("utf-8"), count=1), "utf-8")
     failed = {check.name for check in verify(bad, against=release / "posts.csv").checks if check.passed is False}
     other = {"released data is the data certified", "texts are the originals except for masked words"}
     assert failed == {*other, "file is written plainly"}

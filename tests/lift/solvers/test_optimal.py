@@ -481,3 +481,13 @@ def test_a_channel_cannot_be_changed_and_shows_itself():
     assert repr(channel).startswith("MixtureChannel(rung='optimal', epsilon=0.6, attained=0.6, nmil=0.152942")
     with pytest.raises(ArgumentError, match="takes 5 released values, the joint has 2"):
         Joint(np.full((2, 2), 0.25)).through(channel)
+
+
+@pytest.mark.parametrize(
+    "counts", [[[1, 7, 1, 0], [2, 0, 0, 6], [3, 0, 0, 0]], [[0, 1, 0, 4, 0], [0, 0, 3, 0, 0], [1, 0, 1, 0, 2]]]
+)
+def test_corners_in_which_more_rows_meet_than_make_them_are_within_bounds(counts: list[list[int]]) -> None:
+    """A factor of two and counts this small: of corners 1e-11 apart, one outside was once kept, and its output lost."""
+    exact = optimal(Joint.from_counts(counts), float(np.log(2)))
+    assert exact.proof == "exact"
+    assert exact.nmil == pytest.approx(exact.loss_bound, abs=1e-8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
@@ -46,6 +47,27 @@ def filled_in(case: Path) -> None:
         text, found = re.subn(rf"(?m)^  # {label}:    # in.*$", f"  {label}: {value}", text)
         assert found == 1, label
     case.write_text(text, "utf-8")
+
+
+def test_the_parts_of_a_name_that_is_there_do_not_count_again(tmp_path: Path) -> None:
+    profile = {"name": {"fullName": "Alice Archer", "givenName": "Alice", "familyName": "Archer"}, "birthday": "1979"}
+    (tmp_path / "Profile.json").write_text(json.dumps(profile))
+    (source,) = proposed(tmp_path).sources
+    assert source.labels == ("name", "dob")
+    assert source.left_out == ("name.givenName", "name.familyName")
+
+
+def test_nobody_is_asked_for_a_password_that_no_file_holds(folder: Path, tmp_path: Path) -> None:
+    breach = {"Name": "Adobe", "DataClasses": ["Email addresses", "Passwords"], "IsVerified": True}
+    (folder / "breaches.json").write_text(json.dumps([breach]))
+    (case,) = person_init(tmp_path / "mine", source=folder)
+    (line,) = (line for line in case.read_text("utf-8").splitlines() if line.startswith("  # password:  "))
+    assert line.endswith("# in breaches, without its values: any word will do, such as known")
+    filled_in(case)
+    (before,) = (note for note in person_audit(case).notes if "any word in the case counts one" in note)
+    assert before.endswith(": password")
+    case.write_text(case.read_text("utf-8").replace(line, "  password: known"), "utf-8")
+    assert not any("any word in the case" in note for note in person_audit(case).notes)
 
 
 def test_a_folder_is_a_case_as_soon_as_the_person_is_filled_in(folder: Path, tmp_path: Path) -> None:

@@ -482,7 +482,7 @@ def test_a_breach_is_a_record_of_the_persons_own_values(tmp_path: Path) -> None:
     assert [found.name(rid) for rid in range(3)] == ["b Adobe", "b Rumour", "b Spam"]
     notes = " | ".join(found.notes)
     assert "left out as fabricated: Fake" in notes
-    assert "no value of, left out: password" in notes
+    assert "no value of, left out (any word in the case counts one): password" in notes
     assert "without a label, left out: Astrological signs" in notes
     changed = {**source, "map": {"Astrological signs": "shoe", "Names": None}, "column_confidence": {"email": 0.5}}
     assert held(evidence(tmp_path, changed, person=person))[0] == {

@@ -50,6 +50,13 @@ def test_a_letter_holds_the_name_and_one_value_that_its_source_holds_and_nothing
     assert all(value not in forum for value in ("Alice", "Archer", "@", "999"))
 
 
+def test_an_address_that_was_made_for_a_source_is_the_only_one_in_its_letter(tmp_path: Path) -> None:
+    shop = SHOP.replace("ALICE@", "alice+shop@")
+    (text,) = letters(case_of(tmp_path, {"shop.csv": shop}), tmp_path / "letters").values()
+    assert "by the email alice+shop@archer.example" in text
+    assert "alice@" not in text
+
+
 def test_letters_can_be_read_by_nobody_else_and_overwrite_nothing(tmp_path: Path) -> None:
     case = case_of(tmp_path, {"shop.csv": SHOP})
     (name,) = letters(case, tmp_path / "letters")

@@ -215,6 +215,6 @@ def _headline(reached: _Reached, before: float, chance: _Chance, findings: Seque
         f"possible guess is right {reached.possible:.1%} of the time"
     )
     if min(chance.before, chance.after) > CHANCE:
-        words += "; even on the original that is not more than chance, so the release was not put to the test"
+        words += "; even on the original no adversary surely beats chance, so the release was not put to the test"
     # What is read about people who are found is the answer; findings without any stand below.
     return f"{words}.{''.join(f' {found_words(each)}' for each in findings if _finds_people(each))}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 MOST_CATEGORIES = 200
 # The squares of some thousand numbers below this can be added up.
 HUGE = 1e150
+# The share of the records that is held out to see when trees should stop.
+HELD_OUT = 0.1
 # Trees on more records than this gain by more threads.
 MANY_RECORDS = 200_000
 LINKAGE = Family(
@@ -98,6 +101,25 @@ class OfColumns:
             return np.asarray(self.model_.predict_proba(rows.values))
 
 
+class StoppedTrees(OfColumns):
+    """Boosted trees that stop when records held out are guessed no better, which takes two or more of each secret."""
+
+    def fit(self, rows: TableRows, secret: Any) -> OfColumns:
+        """Learn the secrets of rows; where records of so many cannot be held out, only the commonest secrets."""
+        values, which, times = np.unique(secret, return_inverse=True, return_counts=True)
+        most = np.argsort(-times, kind="stable")[: math.ceil(HELD_OUT * len(secret))]
+        common = np.isin(which, most[times[most] > 1])
+        if common.all():
+            return super().fit(rows, secret)
+        if len(np.unique(which[common])) > 1:
+            return self.fit(rows[np.flatnonzero(common)], secret[common])
+        from sklearn.dummy import DummyClassifier
+
+        self.model_ = DummyClassifier().fit(rows.values, secret)
+        self.classes_ = values
+        return self
+
+
 def threads_for(records: int) -> AbstractContextManager[object]:
     """One thread for few records: on a busy machine, those of boosted trees mostly wait for each other."""
     if records > MANY_RECORDS:
@@ -108,13 +130,14 @@ def threads_for(records: int) -> AbstractContextManager[object]:
     return limits
 
 
-def _trees(random_state: int) -> OfColumns:
+def _trees(random_state: int) -> StoppedTrees:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return OfColumns(
+    return StoppedTrees(
         lambda categorical: HistGradientBoostingClassifier(
             categorical_features=list(categorical),
             early_stopping=True,
+            validation_fraction=HELD_OUT,
             min_samples_leaf=LEAF,
             random_state=random_state,
         ),

@@ -50,6 +50,8 @@ def corners(region: Region) -> Matrix:
             for bounds in product(*(_bounds(region, s) for s in rows)):
                 by_system.append(_solved(region, table, supports, np.array([1.0, *bounds])))
     columns = np.concatenate(by_system)
+    # Of corners that are the same but for rounding, the one that is furthest inside.
+    columns = columns[np.argsort(region.excess(region.lifts @ columns.T), kind="stable")]
     return np.asarray(columns[np.unique(np.round(columns, 10), axis=0, return_index=True)[1]])
 
 

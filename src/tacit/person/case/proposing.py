@@ -21,6 +21,7 @@ from tacit.tables.formats.format import SeveralTables
 MOST_FILES = 10_000
 # Parts of a value are labels only if they are not joined into one.
 _PARTS = {part for ways in PARTS.values() for way in ways for part in way} - PARTS.keys()
+_PARTS_OF_NAME = {part for way in PARTS["name"] for part in way} - {"name"}
 _WHOLE = [kind for kind in KINDS if kind not in _PARTS]
 _NAMES_RECORDS = re.compile(r"(.*_)?(id|no|nr|uuid|guid|key|customer|number)")
 _EMAIL = re.compile(r"[^\s_@/]+@[^\s_@/]+")
@@ -94,7 +95,11 @@ class ProposedCase:
     def text(self, directory: Path) -> str:
         """The case file, to be written into a directory."""
         where = {label: [one.name for one in self.sources if label in one.labels] for label in self.labels}
-        person = [f"  # {_quoted(label)}:    # in {', '.join(names)}" for label, names in where.items()]
+        with_values = {label for one in self.sources if one.format != "breaches" for label in one.labels}
+        person = [
+            f"  # {_quoted(label)}:    # in {', '.join(names)}{'' if label in with_values else _NO_VALUES}"
+            for label, names in where.items()
+        ]
         weights = [f"  # {_quoted(label)}: {{weight: {_HEAVY.get(label, 1)}}}" for label in self.labels]
         out = [f"# {name}: {reason}" for name, reason in self.left_out.items()]
         left_out = ["# Files that were left out:", *out, ""] if out else []
@@ -113,8 +118,10 @@ _PERSON = (
     "# source but is not here counts as wrong: list them all.",
     "person:",
 )
+# Nobody should type a password into a file to count that it got out.
+_NO_VALUES = ", without its values: any word will do, such as known"
 _COUNTRY = ("", "# The country, in two letters, of telephone numbers without a country code.", "# country: GB")
-_LABELS = ("", "# How much each label     matters to the person, 1 by default; only ratios count.", "labels:")
+_LABELS = ("", "# How much each label matters to the person, 1 by default; only ratios count.", "labels:")
 _SOURCES = (
     "",
     '# The files, and what they were taken for. Where a map has "*": null, columns that it does not name are left out:',
@@ -209,6 +216,9 @@ def _of_table(path: Path, name: str, format_: SourceFormat, names: tuple[str, ..
     own = {column: column for column in names if column in _WHOLE}
     parts = {column for some in recognised_columns.joined.values() for column in some}
     single = {column: kind for column in names if (kind := usual(column)) in _PARTS and column not in parts}
+    if "name" in {*own.values(), *recognised_columns.columns.values()}:
+        # The whole name is there: its parts would count the same fact again.
+        single = {column: kind for column, kind in single.items() if kind not in _PARTS_OF_NAME}
     columns = {**own, **recognised_columns.columns, **single}
     columns = {column: columns[column] for column in names if column in columns}
     if not columns and not recognised_columns.joined:

@@ -265,7 +265,8 @@ def _undescribed(case: Case, labels: tuple[str, ...]) -> list[str]:
     if strange := [label for label in labels if label not in true | case.described]:
         shown = ", ".join(strange[:20]) + (", …" if len(strange) > 20 else "")
         notes.append(
-            f"labels for which the person has no value count as wrong: {shown}; to leave a column out, map it to null"
+            f"labels for which the person has no value count as wrong: {shown}; if they are true, add their "
+            "values to 'person', or the leakage is too low; to leave a column out, map it to null"
         )
     others = [label for label in labels if label not in true]
     for label in sorted(true.difference(labels)):

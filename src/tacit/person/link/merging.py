@@ -93,8 +93,11 @@ def _merged_rows(
 def _finer_values(store: Store, rows: str, policy: Policy, labels: Labels, several: frozenset[str]) -> pa.Table:
     """Pairs (label, coarse, fine) of values in one cluster of which one agrees with the other and says less."""
     parted = [label for label in labels if labels[label].has_parts and (policy != "union" or labels[label].single)]
-    # Only a masked value may be longer than what it stands for.
-    may_be = f"(a.hidden OR (a.label IN ({listed(store, parted)}) AND length(a.value) <= length(b.value)))"
+    # A whole day is the most frequent value that says no less than another.
+    part = (
+        f"a.label IN ({listed(store, parted)}) AND NOT regexp_full_match(a.value, '[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}')"
+    )
+    may_be = f"(a.hidden OR ({part}))"
     if policy == "union":
         may_be += f" AND a.label IN ({listed(store, [label for label in labels if labels[label].single])})"
     pairs = store.ask(

@@ -64,16 +64,25 @@ def law_of(law: Law | None, country: str | None) -> Law:
 
 
 def known_by(records: Iterable[Record], reference: Reference, labels: Labels) -> tuple[str | None, Fact | None]:
-    """The person's name and one value to find them by, each only if the records hold it.
+    """The person's name and one value to find them by, each only if the records hold it; the value as they write it.
 
     Guarantees
     ----------
     A value that no record holds is not given away by asking for its erasure.
     """
-    facts = {(label, labels[label].meant(value)) for record in records for label, value, _ in record}
-    true = [fact for fact in reference if (fact[0], labels[fact[0]].meant(fact[1])) in facts]
-    name = next((value for label, value in true if usual(label) == "name"), None)
-    contacts = (fact for kind in _CONTACTS for fact in true if usual(fact[0]) == kind)
+    spellings: dict[Fact, list[str]] = {}
+    for record in records:
+        for label, value, _ in record:
+            spellings.setdefault((label, labels[label].meant(value)), []).append(value)
+    facts = {fact: there for fact in reference if (there := spellings.get((fact[0], labels[fact[0]].meant(fact[1]))))}
+    name = next((value for label, value in facts if usual(label) == "name"), None)
+    # A shop that has "al+shop@mail.example" would not find "al@mail.example", and need not learn it.
+    contacts = (
+        (label, value if value.casefold() in map(str.casefold, there) else there[0])
+        for kind in _CONTACTS
+        for (label, value), there in facts.items()
+        if usual(label) == kind
+    )
     return name, next(contacts, None)
 
 

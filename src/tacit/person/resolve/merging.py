@@ -34,7 +34,7 @@ def merge(records: Sequence[Record], policy: Policy = "union", labels: Mapping[s
     Guarantees
     ----------
     The facts and confidences do not depend on the order of the records (means up to rounding). No policy adds a fact or
-    raises a confidence above that of union.
+    raises a confidence above the best that a record gives it.
 
     Notes
     -----

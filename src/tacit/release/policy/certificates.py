@@ -85,6 +85,12 @@ def _unclaimed(certificate: CountedCertificate, rule: AskedOfSecret) -> str:
         floor = certificate.thresholds
         return f"only its thresholds with {floor:g} of all on either side are bounded, but the policy asks for more"
     cut = [each for each in certificate.cuts if each.column in rule.secret]
+    if certificate.secret_values and certificate.secret == rule.secret:
+        values = ", ".join(f'"{each}"' for each in certificate.secret_values)
+        return (
+            "the certificate is only about some of its values; if no others are secret, the policy should say "
+            f"secret = {{{rule.secret[0]} = [{values}]}}"
+        )
     if not cut:
         return "the certificate bounds nothing that implies a bound on it"
     groups = listed(f"{each.column} was cut into {len(each.labels)} groups" for each in cut)

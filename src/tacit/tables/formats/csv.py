@@ -44,8 +44,8 @@ class Csv(Format):
             raise ArgumentError(f"delimiter {delimiter!r} cannot be used: give one character that is not a quote")
         read, notes = in_plain_text(file, engine)
         heads = [_head(each) for each in read]
-        if excels := [found[1] for head in heads if (found := _FOR_EXCEL.match(head))]:
-            delimiter = delimiter or excels[0]
+        if delimiters := [line[1] for head in heads if (line := _FOR_EXCEL.match(head))]:
+            delimiter = delimiter or delimiters[0]
             read = tuple(
                 _without_first_line(each, engine) if _FOR_EXCEL.match(head) else each
                 for each, head in zip(read, heads, strict=True)
@@ -138,5 +138,6 @@ def _header(path: str, head: str, delimiter: str) -> tuple[str, ...]:
         raise SourceError(f"{path} is empty: a CSV needs a line of column names")
     for number, name in enumerate(names, start=1):
         if not name.strip():
-            raise DataError(f"{path}, line 1: column {number} has no name; give it one")
+            words = "give it one, or, if lines stand above the column names, delete these"
+            raise DataError(f"{path}, line 1: column {number} has no name; {words}")
     return tuple(names)

@@ -31,8 +31,9 @@ CHANCE = 0.05
 # The verdicts by which a release fails.
 LOST: tuple[AttackVerdict, ...] = ("promise broken", "people are found")
 
-_FAILED = "No adversary here gives a reason not to publish it. But a failed attack proves nothing; the certificate "
-"does."
+_FAILED = (
+    "No adversary here gives a reason not to publish it. But a failed attack proves nothing; the certificate does."
+)
 _NEXT: Mapping[AttackVerdict, str] = {
     "not detectably better than the prior": _FAILED,
     "within the promise": _FAILED,
@@ -59,8 +60,8 @@ class AttackResult(Result):
     ``optimal_after`` is exact: the verdict never says that less is possible.
     ``linkage`` is what somebody finds who knows some true values of a person and has the whole file, which no bound on
     single rows covers. ``weighed`` says how well secrets are ranked and weighed, which may reveal much about a secret
-    whose commonest value is guessed anyway; ``chance_before`` and ``chance_after`` are how often chance alone would do
-    as well as the best adversary, by any of these figures.
+    whose commonest value is guessed anyway; ``chance_before`` and ``chance_after`` are how often, at most, chance alone
+    would do as well as the best adversary, by any of these figures.
     """
 
     release: str
@@ -154,7 +155,7 @@ class AttackResult(Result):
         before, after = max(each.before.auc for each in self.weighed), best_auc_after(self.weighed)
         words = "of pairs ranked right; 50% is chance"
         beside = [
-            words if share <= CHANCE else f"chance alone does as well {share:.0%} of the time"
+            words if share <= CHANCE else f"chance alone does as well up to {share:.0%} of the time"
             for share in (self.chance_before, self.chance_after)
         ]
         where: Literal["terminal"] | None = None if self.chance_after <= CHANCE else "terminal"
@@ -182,7 +183,7 @@ class AttackResult(Result):
             "AUC: given two people, one of whom has a secret, how often that one is ranked likelier to have it; 50% is "
             "chance. Held: the probability given to the true secret, as a multiple of its share, on average; below 1 "
             "is worse than the share. After is the better of plain and retrained. Chance alone does as well as the "
-            "best of them {} of the time before, and {} after.",
+            "best of them at most {} of the time before, and {} after.",
             doc.Share(self.chance_before),
             doc.Share(self.chance_after),
         )

@@ -143,8 +143,10 @@ class ColumnsResult(Result):
             several_rows(each.name, each.distinct, self.looked_at - each.missing) for each in self._of_persons()
         )
         if self.proposed_known:
-            words = "A neighbour may know {names}. If so, say {known}: what a row adds to that is then bounded; "
-            words += "what that says on its own is not."
+            words = (
+                "A neighbour may know {names}. If so, say {known}. Then what a row adds to their knowledge is bounded, "
+            )
+            words += "but not what they can conclude from that knowledge alone."
             known = Setting("known", list(self.proposed_known))
             items.append(sentence(words, names=doc.listed(self.proposed_known), known=known))
         return (*blocks, doc.Bullets(items)) if items else blocks

@@ -111,6 +111,8 @@ def _columns(keeps: ReaderKeeps) -> doc.Figure:
 def _uses(keeps: ReaderKeeps) -> tuple[doc.Block, ...]:
     """The scores, or why there are none."""
     if not keeps.use:
+        if keeps.uses == "named":
+            return (_useless(sentence("what you named with {use}", use=Setting("use"))),)
         if keeps.uses != "too many columns":
             return ()
         words = "What the release predicts was not tried, because it has more than {} columns: name some with {use}."
@@ -121,7 +123,18 @@ def _uses(keeps: ReaderKeeps) -> tuple[doc.Block, ...]:
         "often it is right."
     )
     columns = ("Predicted", "Measure", ">Without a model", ">From the originals", ">From the release")
-    return (doc.TableBlock(columns, [_use(score) for score in keeps.use]), doc.Paragraph(words, "note"))
+    table, note = doc.TableBlock(columns, [_use(score) for score in keeps.use]), doc.Paragraph(words, "note")
+    lost = [score.name for score in keeps.use if score.release <= score.baseline] if keeps.uses == "named" else []
+    return (table, *([_useless(doc.listed(lost))] if lost else []), note)
+
+
+def _useless(what: doc.Text) -> doc.Paragraph:
+    """What to do if the release cannot be used as was wished."""
+    words = (
+        "The release does not help to predict {what}: a larger {epsilon}, fewer columns or fewer {known} ones keep "
+        "more of it."
+    )
+    return doc.Paragraph(sentence(words, what=what, epsilon=Setting("epsilon"), known=Setting("known")), "warning")
 
 
 def _use(score: UseScore) -> tuple[doc.InCell, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -72,9 +72,9 @@ class AtomRanges:
         below = tail_means(-self.high[:-1][::-1], shares[::-1], first - least)
         return below, tail_means(self.low[1:], shares, self.most - last)
 
-    def middles(self, shares: Floats, *, thick: bool = False) -> Floats:
-        """The mean of each atom, if numbers are spread evenly between two ends and have thin (or ``thick``) tails."""
-        below, above = (tail.thick if thick else tail.thin for tail in self.tails(shares))
+    def middles(self, shares: Floats, tail: Literal["thin", "thick", "near"] = "thin") -> Floats:
+        """The mean of each atom, if numbers are spread evenly between two ends and have tails of this kind."""
+        below, above = (getattr(means, tail) for means in self.tails(shares))
         with np.errstate(invalid="ignore"):
             middle = (self.low + self.high) / 2
             middle = np.where(np.isneginf(self.low), self.high - below, middle)

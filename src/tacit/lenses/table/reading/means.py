@@ -56,6 +56,7 @@ def group_means(numbers: ReadColumn, ranges: AtomRanges, groups: ReadColumn) -> 
         here, flat = numbers.scale.present, numbers.shares_without_widths
         shares, means = joint[:, :here].sum(axis=1), _means(joint[:, :here], ranges.middles(numbers.shares[:here]))
         others = [_with_more_beyond(numbers, ranges, joint[:, :here])]
+        others += [_means(joint[:, :here], ranges.middles(numbers.shares[:here], "near"))]
         others += [_means(_joint(groups, numbers, pairs, flat)[:, :here], ranges.middles(flat[:here]))]
         supported = np.max(np.abs(np.array(others) - means), axis=0) <= _allowed(numbers, ranges, means)
     n, surely = len(groups.level), groups.surely
@@ -85,7 +86,7 @@ def _with_more_beyond(numbers: ReadColumn, ranges: AtomRanges, joint: Floats) ->
     Large numbers are often what a release hides, so it states them less often than they occur.
     """
     shares, here = numbers.shares[: numbers.scale.present], joint.shape[1]
-    middles = ranges.middles(shares, thick=True)
+    middles = ranges.middles(shares, "thick")
     out, total = _means(joint, middles), joint.sum(axis=1)
     for at, bounded in ((0, np.isfinite(ranges.least)), (here - 1, np.isfinite(ranges.most))):
         positive = at == 0 and ranges.high[0] >= 0

@@ -19,10 +19,14 @@ _FURTHEST = 10.0
 
 
 class TailMeans(NamedTuple):
-    """How far beyond the last edge numbers lie on average, if they thin out fast (``thin``) or slowly (``thick``)."""
+    """How far beyond the last edge numbers lie on average, if they thin out fast (``thin``) or slowly (``thick``).
+
+    ``near`` is the thin one, or 0 if the release does not show how numbers thin out: all may lie at the edge.
+    """
 
     thin: float
     thick: float
+    near: float
 
 
 def tail_means(edges: Floats, shares: Floats, room: float) -> TailMeans:
@@ -33,13 +37,13 @@ def tail_means(edges: Floats, shares: Floats, room: float) -> TailMeans:
     through which a thin one falls exponentially; it may have no mean, which is then infinite.
     """
     if not len(edges) or shares[-1] <= 0:
-        return TailMeans(0.0, 0.0)
+        return TailMeans(0.0, 0.0, 0.0)
     beyond = np.cumsum(shares[::-1])[::-1][1:]
     at = max(0, int(np.searchsorted(-beyond, -_TIMES * beyond[-1], side="right")) - 1)
     first, last, falls = float(edges[at]), float(edges[-1]), math.log(float(beyond[at] / beyond[-1]))
     fitted = last > first and falls > 0
     thin = (last - first) * min(1 / falls, _FURTHEST) if fitted else 0.0
     if math.isfinite(room):
-        return TailMeans(min(thin, room / 2) if fitted else room / 2, room / 2)
+        return TailMeans(min(thin, room / 2) if fitted else room / 2, room / 2, min(thin, room / 2))
     power = falls / math.log(last / first) if fitted and first > 0 else 0.0
-    return TailMeans(thin, last / (power - 1) if power > 1 else math.inf)
+    return TailMeans(thin, last / (power - 1) if power > 1 else math.inf, thin)

@@ -44,7 +44,7 @@ def read_breaches(source: Source, person: Reference) -> Reading:
     left_out: dict[str, set[str]] = {
         "left out as fabricated": set(),
         "data classes without a label, left out": set(),
-        "breaches hold labels the person has no value of, left out": set(),
+        "breaches hold labels the person has no value of, left out (any word in the case counts one)": set(),
     }
     fabricated, unlabelled, missing = left_out.values()
     nobody, classless = 0, False
