@@ -175,6 +175,21 @@ def test_section_4_1_the_other_card_adds_five_thirty_sixths(tmp_path: Path) -> N
     assert "limit of 0.8 is kept" in result.headline
 
 
+def test_a_release_joins_what_a_query_with_the_same_values_dips_up(tmp_path: Path) -> None:
+    steps = [{"resolve": {"rules": [["N"]]}}, {"resolve": {"rules": [["N"], ["Z"]]}}]
+    what = {"N": "Alice", "Z": "111"}
+    case = SHOP | {
+        "adversaries": [{"name": "both", "steps": steps, "keep_base": True}],
+        "releases": [{"name": "form", "options": [{"name": "all", "attributes": what}]}],
+        "queries": [{"name": "same", "attributes": what}],
+    }
+    strangers = [{"N": name, "Z": "111", "P": name} for name in ("Bob", "Carol", "Dan")]
+    path = write_case(tmp_path, case, SHOP_SOURCES | {"list": strangers})
+    (dipped,) = person_dip(path).dips
+    assert dipped.finding.members == ("shop 1", "bank 1", "query 'same'")
+    assert person_release(path).options[0].joins == ("shop 1", "bank 1")
+
+
 def test_a_query_dips_up_what_resolves_with_it(tmp_path: Path) -> None:
     case = SHOP | {"queries": [{"name": "by name", "attributes": {"N": "Alice"}}]}
     result = person_dip(write_case(tmp_path, case, SHOP_SOURCES), show_values=True)
@@ -605,6 +620,7 @@ def test_removal_asks_the_source_that_holds_the_file_together(tmp_path: Path) ->
     assert {share.source: share.records for share in whole.source_shares} == {"one": 1, "two": 1, "three": 1}
     assert [share.source for share in whole.source_shares][-1] == "three"
     assert person_remove(path, at_most=0).steps == ()
+    assert any("'three' has none" in note for note in whole.notes)
 
 
 def test_decoys_are_measured_again_and_an_action_only_where_the_case_allows_them(tmp_path: Path) -> None:

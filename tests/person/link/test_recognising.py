@@ -43,6 +43,18 @@ def test_who_contradicts_the_person_needs_far_more_to_be_taken_for_them(tmp_path
     assert recognition(tmp_path, [*crowd(300), other]).rids.tolist() == []
 
 
+def test_a_masked_address_beside_a_name_is_the_person_if_few_have_both(tmp_path: Path) -> None:
+    masked = "A. Archer,a***@x.example,,,"
+    assert recognition(tmp_path, [*crowd(300), masked]).rids.tolist() == [300]
+    # A mask that fits many, or stands alone, says nothing; nor does one that hides all.
+    alone = [*crowd(300), "A. Archer,***,,,", ",a***@x.example,,,"]
+    assert recognition(tmp_path, alone).rids.tolist() == []
+    fits = [f"B{at} Zed,a{at}***@x.example,,," for at in range(3)]
+    many_fit = [*crowd(100), *(f"B{at} Zed,*@x.example,,," for at in range(300)), "A. Archer,*@x.example,,,"]
+    many_fit += [f"A. Archer,q{at}@y.example,,," for at in range(5)]
+    assert recognition(tmp_path, [*many_fit, *fits]).rids.tolist() == []
+
+
 def test_a_surname_beside_the_day_of_birth_is_the_person(tmp_path: Path) -> None:
     assert recognition(tmp_path, [*crowd(300), "Archer,,1984-03-12,,"]).rids.tolist() == [300]
 

@@ -25,6 +25,8 @@ FORMATS = [
     ("name", None, "Mrs Alice Archer", "Alice Archer", SAME),
     ("name", None, "Alice Archer, PhD", "Alice Archer", SAME),
     ("name", None, "Prof. Dr. Archer, Alice", "Alice Archer", SAME),
+    ("name", None, "Mw. dr. Alice Archer", "Alice Archer", SAME),
+    ("name", None, "Dhr. A. Archer", "A. Archer", SAME),
     ("name", None, "Herr Jürgen Müller", "Juergen Mueller", SAME),
     ("name", None, "JURGEN MULLER", "Jürgen Müller", NEAR),
     ("name", None, "Mu\u0308ller, Jürgen", "Jürgen Müller", SAME),

@@ -72,6 +72,10 @@ def person_remove(
     notes = [*inquiry.notes, *loaded.notes, *fitted_once(top.work.spec)]
     if not offers:
         notes.append("no source says what a removal costs and how likely it is (remove: {cost, success}): all cost 1")
+    elif not_asked := [name for name in others if name not in offers]:
+        names = listed([f"'{name}'" for name in not_asked])
+        none = f"{names} {'has' if len(not_asked) == 1 else 'have'} none"
+        notes.append(f"only sources with a 'remove' in the case are asked; {none}, so no plan asks for removal there")
     if plan.expectation == "approximate":
         notes.append("with this many uncertain requests the expected leakage is an approximation")
     notes += _own_notes(own, plan)

@@ -74,15 +74,16 @@ class Recognition:
             return np.flatnonzero(theirs)
 
     def recognises(self, record: Record) -> bool:
-        """Whether a record that is not among the attributes is the person's; covering values do not count."""
+        """Whether a record that is not among the attributes is the person's."""
         compared = self.comparer.compare(record)
         steps: dict[int, int] = {}
         labels_there: set[str] = set()
         for place, (attribute, kind) in enumerate(zip(record.attributes, compared.kinds, strict=True)):
-            if kind in ("correct", "near") and attribute.confidence > 0:
+            if kind != "wrong" and attribute.confidence > 0:
                 fact = int(compared.hit[place])
                 share = float(compared.credit[place]) / self._whole[fact] if self._whole[fact] else 0.0
-                steps[fact] = max(steps.get(fact, 0), _step(share))
+                step = _step(share)
+                steps[fact] = max(steps.get(fact, 0), min(step, 1) if kind == "covered" else step)
             if kind != "wrong":
                 labels_there.add(attribute.label)
         holds = self._bits(steps)
@@ -119,7 +120,8 @@ class Recognition:
     def _holding_rows(self) -> str:
         """SQL for how near each record comes to each fact, as far as it comes near any."""
         steps = " ".join(f"WHEN h.credit >= {least} * m.whole THEN {_bits_to(at)}" for at, least in _falling(STEPS))
-        codes = f"(CASE {steps} END)::BIGINT"
+        # A value that only covers the truth is no more than a hint, however much it counts for.
+        codes = f"(CASE WHEN h.hidden THEN {_bits_to(1)} {steps} END)::BIGINT"
         columns = ", ".join(
             f"bit_or(CASE WHEN m.place // {_FACTS} = {at} THEN {codes} << ({len(STEPS)} * (m.place % {_FACTS})) ELSE 0 "
             f"END) AS {name}"
@@ -128,7 +130,7 @@ class Recognition:
         facts = ", ".join(f"({fact}, {place}, {self._whole[fact]!r})" for fact, place in self._places.items())
         return (
             f"SELECT h.rid, {columns} FROM {self.right.name} h JOIN (VALUES {facts}) m(fact, place, whole) ON "
-            f"m.fact = h.fact WHERE h.credit >= {STEPS[0]} * m.whole AND h.confidence > 0 AND NOT h.hidden "
+            f"m.fact = h.fact WHERE h.credit >= {STEPS[0]} * m.whole AND h.confidence > 0 "
             "GROUP BY h.rid"
         )
 

@@ -41,24 +41,24 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
         "last_name_first_name last_first lastname_firstname surname_given_name nom_prenom prenom_nom "
         "nom_et_prenom prenom_et_nom nombre_y_apellidos nombre_apellidos apellidos_y_nombre apellidos_nombre "
         "nome_completo nome_cognome "
-        "nome_e_cognome cognome_nome cognome_e_nome volledige_naam imie_i_nazwisko navn namn account_holder "
+        "nome_e_cognome cognome_nome cognome_e_nome volledige_naam fio imie_i_nazwisko navn namn account_holder "
         "kontoinhaber",
     ),
     "given": (
         ValueKind("name", "name"),
         "given_name givenname given first_name firstname first forename fname vorname prenom nombre_de_pila fname_c1 "
         "name_first first_nm nombre rufname "
-        "nome voornaam fornavn fornamn imie",
+        "nome voornaam fornavn fornamn imie imya",
     ),
     "middle": (
         ValueKind("name", "name"),
-        "middle_name middlename middle second_name mname fname_c2 middle_initial",
+        "middle_name middlename middle second_name mname fname_c2 middle_initial otchestvo",
     ),
     "surname": (
         ValueKind("name", "name"),
         "surname last_name lastname last family_name familyname lname nachname familienname nom_de_famille nom "
         "apellido apellidos lname_c1 name_last last_nm sur_name "
-        "cognome sobrenome achternaam nazwisko efternavn etternavn efternamn primer_apellido",
+        "cognome sobrenome achternaam nazwisko efternavn etternavn efternamn primer_apellido familiya",
     ),
     "dob": (
         ValueKind("date", "date", single=True),
@@ -67,15 +67,19 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
         "fecha_nacimiento fecha_de_nacimiento data_nascita geboortedatum "
         "fecha_nac fec_nac f_nacimiento date_naiss data_di_nascita data_de_nascimento data_nascimento fodselsdato "
         "fodelsedatum "
-        "data_urodzenia geboren geboren_am born_on",
+        "data_urodzenia data_rozhdeniya geboren geboren_am born_on",
     ),
-    "birth_year": (_TEXT, "birth_year year_of_birth yob by geburtsjahr"),
+    "birth_year": (
+        _TEXT,
+        "birth_year year_of_birth yob by geburtsjahr geboortejaar annee_de_naissance anno_di_nascita",
+    ),
     "birth_month": (_TEXT, "birth_month month_of_birth bm"),
     "birth_day": (_TEXT, "birth_day day_of_birth bd"),
     "email": (
         ValueKind("email", "email"),
         "email e_mail mail email_address emailaddress e_mail_address mail_address courriel correo correo_electronico "
-        "emailadresse e_mail_adresse mailadresse "
+        "emailadresse e_mail_adresse mailadresse emailadres e_mailadres mailadres pochta elektronnaya_pochta "
+        "adres_elektronnoi_pochty "
         "adresse_mail adresse_email adresse_e_mail adresse_electronique correo_e posta_elettronica indirizzo_email "
         "e_post adres_e_mail adres_email adres_poczty "
         "epost",
@@ -86,7 +90,7 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
         "mobile_phone cell cellphone cell_phone telefon telefonnummer handy telefono "
         "msisdn contact_number gsm mobil mobiltelefon mobilnummer handynummer rufnummer portable festnetz landline "
         "numero_de_telephone numero_telephone telefono_movil movil celular cellulare telefone telemovel "
-        "telefoonnummer mobiel "
+        "telefoon telefoonnummer mobiel mobiele_telefoon nomer_telefona mobil_nyi_telefon "
         "numer_telefonu telefon_komorkowy telefon_stacjonarny contact_no",
     ),
     "address": (
@@ -94,14 +98,14 @@ KINDS: Final[dict[str, tuple[ValueKind, str]]] = {
         "address street_address streetaddress addr address_line_1 address_line1 addressline1 address1 address_1 street "
         "street_name adresse anschrift strasse direccion home_address postal_address residence full_address rue "
         "strasse_und_hausnummer strasse_hausnummer strasse_nr wohnadresse domicilio adresse_postale "
-        "indirizzo endereco adres straat calle domicile",
+        "indirizzo endereco adres straat straatnaam calle domicile",
     ),
-    "house": (_TEXT, "street_number streetnumber house_number housenumber house_no hausnummer street_no"),
+    "house": (_TEXT, "street_number streetnumber house_number housenumber house_no hausnummer huisnummer street_no"),
     "zip": (
         ValueKind("zip", "zip"),
         "zip zip_code zipcode postcode postal_code postalcode post_code plz postleitzahl code_postal cap zip5 "
         "codigo_postal "
-        "cp cod_postal codice_postale cep kod_pocztowy postnummer postnr",
+        "cp cod_postal codice_postale cep kod_pocztowy postnummer postnr pochtovyi_indeks",
     ),
     "city": (
         ValueKind("place", "code"),

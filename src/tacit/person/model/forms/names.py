@@ -11,6 +11,7 @@ from tacit.person.model.forms.texts import jaro_winkler, plain
 
 _TITLES = (
     "mr mrs ms miss mx dr drs prof professor sir dame rev reverend sra srta capt captain lt sgt herr frau fraulein "
+    "mw mevr mevrouw dhr meneer "
     "mme mlle madame monsieur signor signora dott doktor doctor dipl univ habil phd md mba msc bsc esq dds dvm cpa obe "
     "mbe cbe"
 )
