@@ -133,3 +133,20 @@ def test_what_only_looks_like_a_mask_is_a_value(value: str) -> None:
 def test_forms_have_parts_only_if_they_are_known() -> None:
     assert not Label(normalise=str.lower).has_parts
     assert Label(normalise=normaliser("date")).has_parts
+
+
+def test_values_that_meet_again_in_another_cluster_are_not_compared_again() -> None:
+    compared = []
+
+    def noted(value: str) -> str:
+        compared.append(value)
+        return value
+
+    label = Label(normalise=noted, single=True)
+    records = [Record([("code", value)]) for value in ("11*", "1*5", "115", "117")]
+    first = merge(records, "vote", {"code": label})
+    once = len(compared)
+    assert once > 0
+    assert sorted(merge(records[::-1], "vote", {"code": label})) == sorted(first)
+    assert merge(records[1:], "vote", {"code": label}) != first
+    assert len(compared) == once

@@ -93,6 +93,11 @@ class Label:
             return True
         return shows(self._form, pattern, forms[0])
 
+    @cached_property
+    def known_finer(self) -> dict[str, tuple[set[str], set[str]]]:
+        """By value, those that it was compared with, and those of them that agree with it and say more."""
+        return {}
+
     def says_less(self, value: str, other: str) -> bool:
         """Whether a value agrees with all that another says and says less: 1963 and 1963-02-16, 11* and 115."""
         if is_suppressed(value):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from operator import ge, gt, le, lt
 from typing import Any, Final
 
@@ -29,6 +30,7 @@ _SET: Final = re.compile(r"\{(.*)\}", re.DOTALL)
 SUPPRESSED: Final = rf"(?s)[*]|{HIDDEN}|^\s*(?:{_BOUND.pattern}|{_RANGE.pattern}|{_SET.pattern})\s*$"
 
 
+@lru_cache(1 << 16)
 def is_suppressed(text: str) -> bool:
     """Whether the text stands for several values: wild cards (11*), bounds (>=50), ranges ([20-30)), sets ({a, b}).
 

@@ -97,6 +97,8 @@ def _alone(record: Record, policy: Policy, labels: Mapping[str, Label]) -> Recor
 
 
 _ANY = Label()
+# What was compared is kept for clusters with at most this many values of a label.
+_MANY_VALUES = 2_000
 _Votes = dict[str, list[float]]
 # By value, the values that agree with it and say more.
 _Finer = dict[str, list[str]]
@@ -107,8 +109,16 @@ def finer_values(values: Collection[str], label: Label) -> _Finer:
     if len(values) < 2:
         return {}
     coarse = values if label.has_parts else [value for value in values if is_suppressed(value)]
-    finer = {value: [other for other in values if label.says_less(value, other)] for value in coarse}
-    return {value: others for value, others in finer.items() if others}
+    together, finer = set(values), dict[str, list[str]]()
+    # The same values meet again in cluster after cluster.
+    known = label.known_finer if len(together) <= _MANY_VALUES else {}
+    for value in coarse:
+        compared, more = known.setdefault(value, (set(), set()))
+        more.update(other for other in together - compared if label.says_less(value, other))
+        compared |= together
+        if not more.isdisjoint(together):
+            finer[value] = [other for other in values if other in more]
+    return finer
 
 
 def _best(votes: _Votes) -> dict[str, float]:
