@@ -123,3 +123,14 @@ def test_actions_tell_two_masked_addresses_apart(tmp_path: Path) -> None:
     said = [action.what for action in person_audit(case).actions if "email" in action.what]
     assert all("@" not in what for what in said)
     assert set(said) == {f"use another email in each place instead of a••• ({place} of 2)" for place in (1, 2)}
+
+
+def test_whoever_holds_records_and_is_not_asked_is_named(tmp_path: Path) -> None:
+    club, stranger = "name,email\nAlice Archer,alice@archer.example\n", "phone,card\n008,998\n"
+    case = case_of(tmp_path, {"shop.csv": SHOP, "club.csv": club, "forum.csv": stranger})
+    whole, one = person_remove(case), person_remove(case, at_most=1)
+    assert [step.source for step in one.steps] == ["shop"]
+    named = [note for note in one.notes if "to erase all, ask them as well" in note]
+    assert [note.partition(" ")[0] for note in named] == ["'club'"]
+    assert {step.source for step in whole.steps} == {"shop", "club"}
+    assert not [note for note in whole.notes if "to erase all" in note]

@@ -79,6 +79,7 @@ def person_remove(
     if plan.expectation == "approximate":
         notes.append("with this many uncertain requests the expected leakage is an approximation")
     notes += _own_notes(own, plan)
+    notes += _other_holders([name for name in inquiry.only_there if name in others], [step.source for step in steps])
     written = _written(inquiry, loaded, [step.source for step in steps], letters) if letters is not None else ()
     return PersonRemoveResult(
         case=str(inquiry.case.path),
@@ -125,6 +126,17 @@ def _own_notes(own: Sequence[str], plan: "RemovalPlan") -> list[str]:
         "if it is somebody else's, give the source a law or remove"
         for name in own
         if name in without
+    ]
+
+
+def _other_holders(holders: Sequence[str], asked: Sequence[str]) -> list[str]:
+    """Who holds records and is not asked: the leakage would be no lower, or the limits are reached."""
+    left = [f"'{name}'" for name in holders if name not in asked]
+    if not left:
+        return []
+    holds = "holds records" if len(left) == 1 else "hold records"
+    return [
+        f"{listed(left)} {holds} of the person too, but no request to them is planned; to erase all, ask them as well"
     ]
 
 
