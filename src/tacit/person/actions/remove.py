@@ -129,9 +129,9 @@ def _own_notes(own: Sequence[str], plan: "RemovalPlan") -> list[str]:
     ]
 
 
-def _other_holders(holders: Sequence[str], asked: Sequence[str]) -> list[str]:
+def _other_holders(holders: Sequence[str], planned: Sequence[str]) -> list[str]:
     """Who holds records and is not asked: the leakage would be no lower, or the limits are reached."""
-    left = [f"'{name}'" for name in holders if name not in asked]
+    left = [f"'{name}'" for name in holders if name not in planned]
     if not left:
         return []
     holds = "holds records" if len(left) == 1 else "hold records"
