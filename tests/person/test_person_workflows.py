@@ -175,21 +175,6 @@ def test_section_4_1_the_other_card_adds_five_thirty_sixths(tmp_path: Path) -> N
     assert "limit of 0.8 is kept" in result.headline
 
 
-def test_a_release_joins_what_a_query_with_the_same_values_dips_up(tmp_path: Path) -> None:
-    steps = [{"resolve": {"rules": [["N"]]}}, {"resolve": {"rules": [["N"], ["Z"]]}}]
-    what = {"N": "Alice", "Z": "111"}
-    case = SHOP | {
-        "adversaries": [{"name": "both", "steps": steps, "keep_base": True}],
-        "releases": [{"name": "form", "options": [{"name": "all", "attributes": what}]}],
-        "queries": [{"name": "same", "attributes": what}],
-    }
-    strangers = [{"N": name, "Z": "111", "P": name} for name in ("Bob", "Carol", "Dan")]
-    path = write_case(tmp_path, case, SHOP_SOURCES | {"list": strangers})
-    (dipped,) = person_dip(path).dips
-    assert dipped.finding.members == ("shop 1", "bank 1", "query 'same'")
-    assert person_release(path).options[0].joins == ("shop 1", "bank 1")
-
-
 def test_a_query_dips_up_what_resolves_with_it(tmp_path: Path) -> None:
     case = SHOP | {"queries": [{"name": "by name", "attributes": {"N": "Alice"}}]}
     result = person_dip(write_case(tmp_path, case, SHOP_SOURCES), show_values=True)

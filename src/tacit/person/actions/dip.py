@@ -16,6 +16,7 @@ from tacit.person.answers.words import check_limit, counted, level, share, verdi
 
 if TYPE_CHECKING:
     from tacit.person.inquiry import CaseLike
+    from tacit.person.model.leakage import Leakage
     from tacit.person.model.records import Record
 
 EXAMPLES: Examples = ({}, {"query": ("name=Alice,phone=555",)})
@@ -63,7 +64,7 @@ def person_dip(
         hand = loaded.what_if(place)
         for one, record in zip(narrow_case.queries, more, strict=True):
             # If several ways of joining bring something up, the one that knows most.
-            best = subject.most_known(hand.dips(record))
+            best = max(hand.dips(record), key=lambda each: _known(subject.measure(each.record)))
             cluster = renumbered(best, numbers)
             names = RecordNames(inquiry.pool, subject, {size: (f"query '{one.name}'", "the query")})
             value = subject.measure(cluster.record)
@@ -84,6 +85,10 @@ def person_dip(
         ),
         notes=(*inquiry.notes, *loaded.notes, *unseen_note(narrow_case.adversaries, "a query"), *_searched(matches)),
     )
+
+
+def _known(measured: "Leakage") -> tuple[float, float]:
+    return round(measured.recall, 12), round(measured.value, 12)
 
 
 def _searched(matches: Mapping[str, int]) -> list[str]:

@@ -103,7 +103,7 @@ def _options(
                 adversary: next(o for o in plan.options if (o.slot, o.option) == (at, which))
                 for adversary, plan in plans.items()
             }
-            joined = [inquiry.subject.most_known(hand.dips(slots[at][which])).members for hand in hands]
+            joined = [hand.dip(slots[at][which]).members for hand in hands]
             # Shown for the adversary that learns most or, among equals, the one that joins most.
             _, members = max(
                 zip(values.values(), joined, strict=True), key=lambda one: (round(one[0].alone, 12), len(one[1]))

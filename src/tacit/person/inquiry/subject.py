@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from weakref import WeakKeyDictionary
@@ -13,7 +13,6 @@ from tacit.person.model.comparing import Comparer
 from tacit.person.model.labels import Labels
 from tacit.person.model.leakage import Leakage, measure_of
 from tacit.person.model.records import Record, Reference
-from tacit.person.resolve.adversaries import Cluster
 
 # How many normal forms are cached for each label.
 REMEMBERED = 1 << 20
@@ -61,15 +60,6 @@ class Subject:
     def measure(self, record: Record) -> Leakage:
         """Leakage, precision and recall of a record."""
         return measure_of(self.comparer.compare(record), beta=self.beta)
-
-    def most_known(self, clusters: Iterable[Cluster]) -> Cluster:
-        """Of clusters that came up in several ways of joining, the one that knows most."""
-
-        def knowledge(cluster: Cluster) -> tuple[float, float]:
-            measured = self.measure(cluster.record)
-            return round(measured.recall, 12), round(measured.value, 12)
-
-        return max(clusters, key=knowledge)
 
     def ceiling(self, right: float) -> float:
         """The most that can leak from a record whose right part is expected to weigh at most ``right``.
