@@ -269,7 +269,7 @@ def test_the_commands_of_a_page_are_understood(page: Path) -> None:
     for line, allowed in typed_on(page):
         # Without its comment, and without the files that it reads or writes.
         words = shlex.split(re.sub(r"(  +|\s[<>#|]).*", "", line))[1:]
-        context, chosen = click.Context(command), cast(click.Command | None, command)
+        context, chosen = click.Context(command, **command.context_settings), cast(click.Command | None, command)
         try:
             while isinstance(chosen, click.Group) and words:
                 _, chosen, words = chosen.resolve_command(context, words)
