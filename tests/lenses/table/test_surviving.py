@@ -252,3 +252,5 @@ def test_all_columns_tell_no_less_than_one_of_them():
     assert "51.5%" in answer.basis
     assert no_less_than_a_column(learned, [replace(ward, alone=0.4)], 1.0, ["icd"]) is None
     assert no_less_than_a_column(learned, [replace(ward, alone_verdict="no leak detected")], 1.0, ["icd"]) is None
+    # Where chance alone shows much of it, counting cannot tell how much is real, of one column neither.
+    assert no_less_than_a_column(learned, [replace(ward, alone=0.9, alone_null=0.3)], 1.0, ["icd"]) is None

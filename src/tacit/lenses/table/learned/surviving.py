@@ -98,7 +98,9 @@ def no_less_than_a_column(
     """The answer and its headline if one column, counted by itself, shows more than models learned from all of them."""
     if answer.how != "learned" or answer.verdict != "leak" or not whole > 0:
         return None
-    beyond = {leak.name: (leak.alone - leak.alone_null) / whole for leak in leaks if leak.alone_verdict == "leak"}
+    # What chance swamps in one column says as little as what it swamps in all of them.
+    clear = (each for each in leaks if not swamps(each.alone_null, each.alone, whole))
+    beyond = {leak.name: (leak.alone - leak.alone_null) / whole for leak in clear if leak.alone_verdict == "leak"}
     loudest = max(beyond, key=beyond.__getitem__, default=None)
     if loudest is None or beyond[loudest] <= (answer.share or 0.0):
         return None
