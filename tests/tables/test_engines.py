@@ -167,13 +167,18 @@ def test_memory_is_a_share_of_what_is_free_unless_it_is_set(monkeypatch):
         assert database.execute("SELECT current_setting('memory_limit')").fetchall() == [("600.0 MiB",)]
 
 
-def test_an_engine_leaves_memory_for_what_is_beside_its_tables_and_keeps_half():
+def test_an_engine_leaves_memory_for_what_is_beside_its_tables_as_long_as_it_is_there_and_keeps_half():
     with memory_limit("300MiB"):
         store = engine_class("duckdb")().store()
         shown = lambda: store.ask("SELECT current_setting('memory_limit') AS shown").column("shown")[0].as_py()  # noqa: E731
-        for left, limit in ((100 << 20, "200.0 MiB"), (1 << 40, "150.0 MiB"), (0, "300.0 MiB")):
-            store.leave(left)
+        beside = []
+        for left, limit in ((100 << 20, "200.0 MiB"), (20 << 20, "180.0 MiB"), (1 << 40, "150.0 MiB")):
+            beside.append(store.leave(left))
             assert shown() == limit
+        beside.pop()
+        assert shown() == "180.0 MiB"
+        beside.clear()
+        assert shown() == "300.0 MiB"
 
 
 def test_a_process_is_told_of_no_more_than_its_group_may_take(monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gc
 import random
 import re
 from pathlib import Path
@@ -13,6 +14,7 @@ import tacit
 from sizes import few, many
 from tacit.person.answers import PersonAuditResult
 from tacit.person.link import wide
+from tacit.tables import memory_limit, store_on
 
 VALUES = {
     "name": "Alice Archer|ARCHER, Alice|A. Archer|Dr. Alice Archer|Alice Acher|Alicé Archer|Al ice Archer|Archer|Alice|"
@@ -76,6 +78,19 @@ def test_what_is_looked_up_is_what_looking_at_all_records_finds(
             answer.unlink()
         assert told(tacit.person_audit(case, show_values=True)) == whole
     assert (tmp_path / ".tacit").exists()
+
+
+def test_an_audit_gives_back_the_memory_that_it_took_beside_the_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = write(tmp_path, 3, RULES)
+    monkeypatch.setattr(wide, "MANY", 1)
+    limit = lambda: store_on("duckdb").ask("SELECT current_setting('memory_limit') AS shown").column("shown")[0].as_py()  # noqa: E731
+    with memory_limit("777MiB"):
+        tacit.person_audit(case)
+        assert (tmp_path / ".tacit").exists()
+        gc.collect()
+        assert limit() == "777.0 MiB"
 
 
 SHOP = "{name: shop, path: shop.csv, id: id}"

@@ -42,7 +42,7 @@ def coded_attributes(
     Exact unless two different values of a label have the same 64-bit hash: with m values the probability is at most
     m^2 / 2^65, for ten million 3 in a million, if values are not made to collide. Texts stay in the engine.
     """
-    store.leave(PROCESS + records * BESIDE)
+    left = store.leave(PROCESS + records * BESIDE)
     among = _label_type(store, parts)
     values = store.make(f"SELECT CAST(0 AS INTEGER) AS vid, CAST(NULL AS {among}) AS label, '' AS value WHERE false")
     rows = store.make("SELECT CAST(0 AS INTEGER) AS rid, CAST(0 AS INTEGER) AS vid WHERE false")
@@ -75,7 +75,7 @@ def coded_attributes(
         counts.update({label: len(number)} if len(number) else {})
         first += len(of_first)
     every = _every_row(rows, certain=certain)
-    return _attributes(Coded(store, values, every, counts, (values, rows), certain=certain), records, several)
+    return _attributes(Coded(store, values, every, counts, (values, rows), (left,), certain=certain), records, several)
 
 
 def _label_type(store: Store, labels: Iterable[str]) -> str:
@@ -205,14 +205,16 @@ def read_coded(
 ) -> tuple[Attributes, Attributes | None]:
     """Attributes that were written, used in place; several processes may read one file."""
     name = _called(path)
-    store.leave(PROCESS + records * BESIDE)
+    left = store.leave(PROCESS + records * BESIDE)
     store.run(f"ATTACH IF NOT EXISTS {store.text(str(path))} AS {name} (READ_ONLY)")
     rows, values = _every_row(f"{name}.kept_rows", certain=certain), f"{name}.kept_values"
     if not formed:
-        return _attributes(Coded(store, values, rows, counts, certain=certain), records, several), None
-    raw = Coded(store, f"(SELECT vid, label, raw AS value FROM {values})", rows, counts, certain=certain)
+        return _attributes(Coded(store, values, rows, counts, needed=(left,), certain=certain), records, several), None
+    raw = Coded(
+        store, f"(SELECT vid, label, raw AS value FROM {values})", rows, counts, needed=(left,), certain=certain
+    )
     words, spoken = f"{name}.kept_words", f"{name}.kept_spoken"
-    forms = Coded(store, values, rows, counts, words=words, spoken=spoken, certain=certain)
+    forms = Coded(store, values, rows, counts, (), (left,), words, spoken, certain)
     return _attributes(raw, records, several), _attributes(forms, records, several, formed)
 
 

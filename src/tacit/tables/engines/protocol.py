@@ -287,8 +287,11 @@ class Store(ABC):
         """Forget tables."""
 
     @abstractmethod
-    def leave(self, size: int) -> None:
-        """Take fewer bytes of memory than allowed, by as many as the caller takes beside the tables."""
+    def leave(self, size: int) -> object:
+        """Take fewer bytes of memory than allowed, by as many as the caller takes beside the tables.
+
+        They are given back with the object that is returned.
+        """
 
     @abstractmethod
     def hashed(self, *terms: str) -> str:

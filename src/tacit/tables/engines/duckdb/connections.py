@@ -40,8 +40,9 @@ _databases: dict[tuple[int, str | None], tuple[duckdb.DuckDBPyConnection, Path]]
 # Where they spill.
 _directories: dict[int, Path] = {}
 _connections: weakref.WeakKeyDictionary[duckdb.DuckDBPyConnection, Path] = weakref.WeakKeyDictionary()
-# How many bytes a database may take, by where it spills.
+# How many bytes a database may take, and how many of them it leaves to arrays beside it, by where it spills.
 _limits: dict[Path, int] = {}
+_left: dict[Path, int] = {}
 
 
 @contextmanager
@@ -71,13 +72,22 @@ def _bytes(memory: str) -> int:
     return int(float(number) * (1024 if "i" in memory.lower() else 1000) ** (1 + "KMGT".index(unit.upper())))
 
 
-def leave(connection: duckdb.DuckDBPyConnection, size: int) -> None:
-    """Let the database of a connection take less than it may, by as many bytes as something beside it takes.
+class LeftMemory:
+    """Bytes that the database of a connection leaves to something beside it, for as long as this object lives.
 
-    It keeps at least half of what it may take.
+    The database keeps at least half of what it may take.
     """
-    limit = _limits[_connections[connection]]
-    connection.execute(f"SET memory_limit = '{max(limit - size, limit // 2) >> 10}KiB'")
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, size: int) -> None:
+        _leave_more(connection, size)
+        weakref.finalize(self, _leave_more, connection, -size).atexit = False
+
+
+def _leave_more(connection: duckdb.DuckDBPyConnection, size: int) -> None:
+    spill = _connections[connection]
+    _left[spill] = _left.get(spill, 0) + size
+    limit = _limits[spill]
+    connection.execute(f"SET memory_limit = '{max(limit - _left[spill], limit // 2) >> 10}KiB'")
 
 
 def free_memory() -> int:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tacit.tables.channels import DrawTables
 from tacit.tables.columns import ROW
 from tacit.tables.engines.duckdb import numbering, rewriting, steps
-from tacit.tables.engines.duckdb.connections import answered, connect, leave, reading
+from tacit.tables.engines.duckdb.connections import LeftMemory, answered, connect, reading
 from tacit.tables.engines.duckdb.layouts import FILE, attached, csv_scan, is_view, jsonl_scan, patterns, told_by_folders
 from tacit.tables.engines.duckdb.sql import held_table, identifier, in_texts, pattern, renamed, text
 from tacit.tables.engines.duckdb.stored import stored_rows, symbol_numbers, tallied
@@ -269,9 +269,9 @@ class DuckDBStore(Store):
         if names:
             self.run("; ".join(f"DROP TABLE IF EXISTS {name}" for name in names))
 
-    def leave(self, size: int) -> None:
+    def leave(self, size: int) -> LeftMemory:
         with reading(self._name):
-            leave(self._connection, size)
+            return LeftMemory(self._connection, size)
 
     def hashed(self, *terms: str) -> str:
         return f"hash({', '.join(terms)})"

@@ -57,8 +57,9 @@ class SparkStore(Store):
         for name in names:
             self._spark.catalog.dropTempView(name)
 
-    def leave(self, size: int) -> None:
-        """The memory of Spark is set where it is started."""
+    def leave(self, size: int) -> object:
+        """Nothing: the memory of Spark is set where it is started."""
+        return None
 
     def hashed(self, *terms: str) -> str:
         return f"xxhash64({', '.join(terms)})"
