@@ -546,7 +546,7 @@ def test_other_things_that_cannot_be_asked_are_refused(place: Path, tmp_path: Pa
         audit(folder, secret="smile")
     with pytest.raises(SourceError, match="no folder or npz"):
         audit(tmp_path / "nowhere", labels=labels, secret="smile")
-    with pytest.raises(SourceError, match="neither a folder of images nor an npz"):
+    with pytest.raises(SourceError, match=r"neither a folder of images nor an npz; .*vector"):
         audit(labels, labels=labels, secret="smile")
     with pytest.raises(ArgumentError, match="is the secret"):
         protect(folder, labels=labels, secret="smile", epsilon=1, out=tmp_path / "r", keep_label=["smile"])

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit import document as doc
-from tacit.errors import sentence
+from tacit.errors import Command, sentence
 from tacit.lenses.adversaries import guesses_right
 from tacit.lenses.papers import Rows, Sections, assumptions, certificate_section, claim, notes
 from tacit.lenses.released import ReleaseResult
@@ -18,6 +18,16 @@ from tacit.release.claims import share_up
 
 # Codes that are shown, those with most people first.
 _SHOWN = 40
+# The ceiling that an audit proposes is so far above the prior: below the prior there is none.
+_ABOVE = 0.08
+
+
+def coding_advice(what: str, source: str, prior: float, **fields: str | None) -> doc.Section:
+    """What to do about records that give a secret away: the command for a release in codes; ``what`` it writes."""
+    settings = {name: field for name, field in fields.items() if field is not None}
+    command = Command("protect", source, **settings, ceiling=round(min(prior + _ABOVE, 0.99), 2), out="release")
+    words = "{what} and proves a ceiling for every reader, a little above the prior: {command}"
+    return doc.Section("What to do", (doc.Paragraph(sentence(words, what=what, command=command)),))
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,7 @@ def audit_images(question: Question, look: Look, *, progress: Progress) -> Image
         random_state=random_state,
         tacit_version=__version__,
         sheet=sheet,
+        labels=None if question.labels is None else str(question.labels),
     )
 
 

@@ -166,7 +166,8 @@ def open_images(
     if not path.exists():
         raise SourceError(f"no folder or npz {path}: check the name")
     if path.suffix.lower() != ".npz":
-        raise SourceError(f"{path} is neither a folder of images nor an npz")
+        words = "{path} is neither a folder of images nor an npz; if it holds vectors, name them with {vector}"
+        raise SourceError(sentence(words, path=path, vector=Setting("vector", "NAME")))
     return _open_npz(path, None if labels is None else Path(labels), resize=resize)
 
 

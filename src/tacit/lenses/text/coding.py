@@ -228,8 +228,9 @@ def _worth(
 ) -> TopicWorth:
     """What the released topics are worth to a reader."""
     used = set(released.tolist())
+    # A topic that stands for several may name a word of each of them.
     places = [
-        [vocabulary.places[word] for word in topic.split(" ") if word != BETWEEN]
+        [vocabulary.places[word] for word in dict.fromkeys(topic.split(" ")) if word != BETWEEN]
         if at in used and topic != NO_WORD
         else []
         for at, topic in enumerate(topics)

@@ -29,7 +29,7 @@ def topic_worth(presence: Any, topics: Sequence[Sequence[int]], of_record: Codes
     presence : sparse matrix
         Which post has which word, posts by words; above 0 it has it.
     topics : sequence of sequences of int
-        The words that each topic is written with, as columns of ``presence``.
+        The words that each topic is written with, each once, as columns of ``presence``.
     of_record : integer array
         The topic that was released for every post.
     design : boolean array

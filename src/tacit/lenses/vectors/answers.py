@@ -8,7 +8,8 @@ from typing import Annotated
 from tacit import document as doc
 from tacit.document import Information
 from tacit.document.quantities import NATS
-from tacit.errors import Command, sentence
+from tacit.errors import sentence
+from tacit.lenses.coded.answers import coding_advice
 from tacit.lenses.facts import SecretValue
 from tacit.lift import Estimate, Verdict
 from tacit.report.result import Result
@@ -54,6 +55,7 @@ class VectorAuditResult(Result):
     directions: tuple[Direction, ...]
     random_state: int
     tacit_version: str
+    labels: str | None = None
 
     @property
     def largest_risk(self) -> float:
@@ -118,10 +120,6 @@ def _directions(result: VectorAuditResult) -> doc.Section:
 
 
 def _next(result: VectorAuditResult) -> doc.Section:
-    words = (
-        "A release in codes takes out what a straight line reads, writes one of a few vectors for each, and proves a "
-        "ceiling for every reader, a little above the prior: {command}"
-    )
-    fields = {"vector": result.column, "secret": result.secret, "ceiling": round(min(result.prior + 0.08, 0.99), 2)}
-    command = Command("protect", result.source, **fields, out="release")
-    return doc.Section("What to do", (doc.Paragraph(sentence(words, command=command)),))
+    what = "A release in codes takes out what a straight line reads, writes one of a few vectors for each,"
+    fields = {"vector": result.column, "labels": result.labels, "secret": result.secret}
+    return coding_advice(what, result.source, result.prior, **fields)

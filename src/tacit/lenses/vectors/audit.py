@@ -60,6 +60,7 @@ def audit_vectors(question: Question, look: Look, *, progress: Progress) -> Vect
         directions=_directions(vectors, codes, look.random_state),
         random_state=look.random_state,
         tacit_version=__version__,
+        labels=None if question.labels is None else str(question.labels),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from tacit import document as doc
 from tacit.document.quantities import share
 from tacit.errors import sentence, together
+from tacit.lenses.coded.answers import coding_advice
 from tacit.lenses.facts import SecretValue
 from tacit.lenses.images.answers.shared import DEFINITIONS, contact_sheet, heat_maps, size_words
 from tacit.lenses.images.results import Guess, ImageFacts, PatchFindings, ShownImage
@@ -39,6 +40,7 @@ class ImageAuditResult(Result):
     random_state: int
     tacit_version: str
     sheet: tuple[ShownImage, ...] = field(default=(), repr=False)
+    labels: str | None = None
 
     @property
     def largest_risk(self) -> float:
@@ -159,4 +161,10 @@ def _notes(result: ImageAuditResult) -> Sequence[doc.Section]:
     return tuple(doc.notes_section(result.notes))
 
 
-SECTIONS = (_sizes, _maps, _sheet, _notes)
+def _next(result: ImageAuditResult) -> Sequence[doc.Section]:
+    what = "A release in codes writes one of a few mean pictures for each image,"
+    fields = {"labels": result.labels, "secret": result.secret}
+    return (coding_advice(what, result.source.name, result.prior_guess, **fields),)
+
+
+SECTIONS = (_sizes, _next, _maps, _sheet, _notes)

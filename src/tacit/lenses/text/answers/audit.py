@@ -9,6 +9,7 @@ from typing import Annotated
 from tacit import document as doc
 from tacit.document.quantities import NATS, share
 from tacit.errors import sentence
+from tacit.lenses.coded.answers import coding_advice
 from tacit.lenses.facts import SecretValue, SourceFacts
 from tacit.lenses.histograms import histogram_numbers
 from tacit.lenses.text.answers.shared import DEFINITIONS
@@ -235,4 +236,10 @@ def _notes(result: TextAuditResult) -> Sequence[doc.Section]:
     return tuple(doc.notes_section(result.notes))
 
 
-SECTIONS = (_added, _alone, _rare, _posts, _risks, _notes)
+def _next(result: TextAuditResult) -> Sequence[doc.Section]:
+    what = "A release in topics writes for each post only which of a few topics it is about,"
+    name, fields = result.source.name, {"text": result.text, "secret": result.secret}
+    return (coding_advice(what, name, result.prior_right, **fields),)
+
+
+SECTIONS = (_added, _next, _alone, _rare, _posts, _risks, _notes)
