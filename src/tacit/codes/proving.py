@@ -23,8 +23,8 @@ from tacit.codes.search.pruning import pruned, without
 from tacit.codes.search.records import GroupedRecords, SecretBound
 from tacit.codes.searching import grown, naming_no_few
 from tacit.codes.tree import CellTree
-from tacit.document import Progress, silent
-from tacit.errors import ArgumentError, Setting, sentence
+from tacit.document import Count, Progress, silent
+from tacit.errors import ArgumentError, NotCertifiedError, Setting, sentence
 from tacit.lift import CertifiedCells, CountedClaim, Matrix, NodeClaim, ThresholdClaim, certified_cells
 from tacit.tables.columns import ROW, Column
 from tacit.tables.counting import Counts
@@ -70,6 +70,10 @@ def prove_code(table: Table, request: CodeRequest, *, confidence: float, progres
     progress("counting", None)
     counts = counted_atoms(dealt, scales, request, PART)
     records, bounds, part = *grouped_records(counts, request), _parts(counts)
+    if len(np.unique(part)) < 2:
+        words = "{records} cannot be split into some that choose cells and others that prove them: leave out {setting}"
+        count = Count(int(records.records.sum()), "record")
+        raise NotCertifiedError(sentence(words, records=count, setting=Setting("confidence")))
     progress("choosing cells", None)
     use = uses_of(counts, request)
     # What is common in the first part is at least as common in the table.

@@ -34,7 +34,7 @@ class CodeSpace:
 def code_space(vectors: Floats, secret: Codes, use: Codes | None, *, random_state: int) -> CodeSpace:
     """The space of the vectors of a design part; ``use`` is what the reader wants to predict, a class per vector."""
     erasure = erasure_of(vectors, secret)
-    if use is None:
+    if use is None or len(np.unique(use)) < 2:
         return CodeSpace(erasure, np.zeros((vectors.shape[1], 0)))
     from sklearn.linear_model import LogisticRegression
 

@@ -139,9 +139,12 @@ def threshold_places(weight: ArrayLike, *, floor: float = 0.1, steps: int = 8) -
     """A few thresholds to look at first, as places among the values: those up to a place are "at most t".
 
     ``weight`` is what each value weighs, values in order. The weight of everyone up to a place, and of everyone above,
-    grows by equal factors, in ``steps`` from ``floor`` of all to all. There are none where there is only one value.
+    grows by equal factors, in ``steps`` from ``floor`` of all to all. There are none where there is only one value, or
+    no weight.
     """
     own = np.asarray(weight, dtype=np.float64)
+    if not own.any():
+        return np.zeros(0, np.intp)
     targets = checked_floor(floor) ** (1 - np.arange(steps) / steps) - _ROUNDING
     below = np.cumsum(own) / own.sum()
     # The largest value that somebody has is not a threshold: nobody is above it.
