@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tacit
-from sizes import many
+from sizes import few, many
 from tacit.codes.vectors.codebook import code_space
 from tacit.errors import DataError, NotCertifiedError, TacitError
 
@@ -154,6 +154,8 @@ def test_any_question_ends_in_an_answer_or_a_refusal_and_what_is_released_holds(
         return
     assert str(made)
     assert tacit.verify(tmp_path / "release", against=source).verdict == "holds"
+    with suppress(TacitError):
+        assert str(tacit.attack(tmp_path / "release", against=source))
     # What is drawn keeps the bound on average over draws, not in the file.
     in_cells = medium is a_table and settings.get("mechanism", "cells") == "cells"
     if in_cells and not {"weight", "thresholds", "delta"} & {*question, *settings}:
@@ -180,6 +182,16 @@ def recount(source: Path, release: Path, question: Settings, settings: Settings,
         share = both[secret, cell] * len(cells) / (own[secret] * alike[cell])
         assert share <= math.exp(min(high, attained if high < math.inf else math.inf)) * (1 + 1e-9)
         assert low == math.inf or share >= math.exp(-min(low, attained)) * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("people", few([50, 51, 60]))
+def test_an_attack_on_a_secret_that_one_person_has_ends_in_an_answer(people: int, tmp_path: Path) -> None:
+    r = random.Random(people)
+    letters = {name: r.choices("abc", k=people) for name in "cd"}
+    table = pa.table({**letters, "s": ["sick", *["well"] * (people - 1)]})
+    tacit.protect(table, secret="s", epsilon=3, least=2, out=tmp_path / "release")
+    found = tacit.attack(tmp_path / "release", against=table)
+    assert f"guesses {1 - 1 / people:.1%} of secrets right" in found.headline
 
 
 @pytest.mark.parametrize("records", [1, 2, 3])

@@ -140,8 +140,8 @@ def _right(family: Family, records: BenchRecords) -> tuple[Any, Floats | None]:
     stated = True
     for k in np.unique(records.fold).tolist():
         train, test = np.flatnonzero(records.fold != k), np.flatnonzero(records.fold == k)
-        clean, again = (_learned(family, rows[train], secret[train]) for rows in (before, after))
-        between = clean if middle is before else _learned(family, middle[train], secret[train])
+        clean, again = (_learned(family, rows[train], secret[train], chances.shape[2]) for rows in (before, after))
+        between = clean if middle is before else _learned(family, middle[train], secret[train], chances.shape[2])
         for view, (model, rows) in enumerate(((clean, before), (between, after), (again, after))):
             guess = model(rows[test])
             stated = stated and guess.ndim == 2
@@ -151,14 +151,17 @@ def _right(family: Family, records: BenchRecords) -> tuple[Any, Floats | None]:
     return right, chances if stated else None
 
 
-def _learned(family: Family, rows: Any, secret: Codes) -> Callable[[Any], Any]:
+def _learned(family: Family, rows: Any, secret: Codes, secrets: int) -> Callable[[Any], Any]:
     """A function of rows: the likeliest secret of each or, from a model without guesses, how likely each secret is."""
+    model = family.model()
     if len(np.unique(secret)) < 2:
-        return lambda others: np.full(others.shape[0], secret[0] if len(secret) else -1)
+        # There is nothing to learn but the one secret that was met.
+        known = np.eye(secrets)[secret[0]] if not hasattr(model, "predict") else secret[0]
+        return lambda others: np.repeat(known[None], others.shape[0], axis=0)
     with warnings.catch_warnings():
         # A model that did not converge is an adversary, too.
         warnings.simplefilter("ignore")
-        model = family.model().fit(rows, secret)
+        model = model.fit(rows, secret)
     return model.predict if hasattr(model, "predict") else partial(_chances, model, int(secret.max()) + 1)
 
 

@@ -56,6 +56,11 @@ class TableRows:
     def __len__(self) -> int:
         return len(self.values)
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Rows and columns, as of a matrix."""
+        return self.values.shape
+
 
 def table_families(random_state: int) -> tuple[Family, ...]:
     """The families that are tried on a table; the last looks for people rather than reading rows."""
