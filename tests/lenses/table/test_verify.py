@@ -271,6 +271,21 @@ def test_a_commitment_where_nothing_was_drawn_is_found_out(people: Path, tmp_pat
     assert failed(verify(tmp_path / "r", against=people)) == {"key is committed to"}
 
 
+def test_a_parquet_release_that_keeps_a_column_as_it_is_is_written_again_byte_for_byte(tmp_path: Path) -> None:
+    # In one pass DuckDB knew that no secret is missing, in another it did not, and said so in the file.
+    rng = np.random.default_rng(0)
+    columns = {
+        "age": rng.normal(50, 9, 600).round(1),
+        "ward": rng.choice(["a", "b"], 600),
+        "s": rng.choice([*"xyz"], 600),
+    }
+    source, out = tmp_path / "people.parquet", tmp_path / "r"
+    pq.write_table(pa.table(columns), source)
+    protect(source, secret="s", epsilon=1, out=out, keep_secret=True)
+    assert verify(out, against=source).verdict == "holds"
+    assert all(pq.ParquetFile(out / "data.parquet").schema.column(at).max_definition_level == 1 for at in range(3))
+
+
 def test_a_secret_that_is_published_and_was_edited_is_found_out(people: Path, tmp_path: Path) -> None:
     out = tmp_path / "r"
     protect(people, secret="illness", epsilon=0.6, out=out, keep_secret=True)

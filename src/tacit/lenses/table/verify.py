@@ -347,7 +347,7 @@ def _written_plainly(release: TableRelease, rows: RowComparison, *, again: bool)
     """A file can say things between its cells (spaces, quotes, metadata): its rows, written again, must be its bytes.
 
     The rows come from the original, treated as ``protect`` does (``again`` says that this gave the file), or else from
-    the file: a Parquet file says which columns can have missing values, and that depends on where the rows come from.
+    the file: how Parquet stores texts depends on where they come from.
     """
     name, data, sha256 = "file is written plainly", release.data, release.certificate.output.sha256
     certified = again and file_sha256(release.directory / release.certificate.output.file) == sha256

@@ -45,4 +45,8 @@ class Parquet(Format):
 
     def write(self, relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
         codec = like.codec if like.codec in _CODECS else "zstd"
-        answered(lambda: relation.write_parquet(str(target), compression=codec))
+        # DuckDB marks a column in which it knows of no missing value, and what it knows depends on where the rows come
+        # from. Beside a row that might be there it knows nothing, so that the same rows give the same bytes.
+        nothing = f"SELECT {', '.join('NULL' for _ in relation.columns)} FROM range(0)"
+        rows = relation.query("released", f"FROM released UNION ALL {nothing}")
+        answered(lambda: rows.write_parquet(str(target), compression=codec))
