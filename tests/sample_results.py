@@ -204,12 +204,12 @@ def ladder() -> Ladder:
         rung(2.0, 0.92, 31.0, (("130*", "nurse", "34", "f"), ("20*", "clerk", "missing", "m"))),
     )
     original = ReleaseRung(INF, INF, 1.0, tuple((name, 1.0) for name in columns), 412.0, 96.0, 9_000, 1, before)
-    return Ladder(columns, before, original, rungs, 12_000, None, 604.0, 0.25, 0.5)
+    return Ladder(columns, before, original, rungs, 12_000, None, True, 604.0, 0.25, 0.5)
 
 
 def no_rungs() -> Ladder:
     """A sample in which the secret does not vary."""
-    return replace(ladder(), rungs=(), epsilon=None, sampled=500)
+    return replace(ladder(), rungs=(), epsilon=None, sampled=500, whole=False)
 
 
 def leave_out_suggestions(patch: pytest.MonkeyPatch) -> None:

@@ -173,6 +173,37 @@ def test_a_large_table_is_tried_on_some_of_its_records_and_says_so(monkeypatch: 
     assert replace(found.original, rows=(), guessed=0) == replace(whole.original, rows=(), guessed=0)
 
 
+@pytest.mark.parametrize("words", few([{}, {"known": ("age",)}, {"secret": {"illness": ("asthma",)}}], 2))
+def test_the_cells_of_a_large_table_of_few_combinations_are_those_of_all_its_records(
+    words: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "MOST_IN_TURN", 0)
+    words = {"secret": "illness", **words}
+    result = audit(pa.table(clinic(30_000)), shuffles=19, **words)
+    found = result.ladder
+    assert found.whole == (words["secret"] == "illness")
+    assert (found.sampled, found.records) == (15_000, 30_000)
+    assert ("The cells are those of all 30,000" in result.as_text(full=True)) == found.whole
+    assert len(found.rungs) > 1
+    for rung in found.rungs if found.whole else ():
+        made = protect(
+            pa.table(clinic(30_000)), **words, epsilon=rung.epsilon, out=tmp_path / str(rung.epsilon)
+        ).certificate
+        assert rung.attained == pytest.approx(made.attained_epsilon, rel=1e-9)
+        assert (rung.cells, rung.smallest) == (made.mechanism.values, made.file.smallest)
+        assert rung.found == 0
+        assert made.keeps is not None
+        assert rung.kept == pytest.approx(made.keeps.mean_kept, abs=0.02)
+
+
+def test_where_the_strictest_epsilon_keeps_enough_of_very_many_records_no_other_is_tried() -> None:
+    rng = np.random.default_rng(0)
+    columns = {name: rng.integers(0, size, 30_000).astype(str) for name, size in (("ill", 2), ("age", 5), ("town", 6))}
+    result = audit(pa.table(columns), secret="ill", shuffles=19)
+    assert [rung.epsilon for rung in result.ladder.rungs] == [0.1] == [result.ladder.epsilon]
+    assert result.suggestion.sentence.endswith("% of a column on average. None stricter was tried.")
+
+
 def test_a_column_that_is_different_in_a_sample_alone_is_no_identifier(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(climbing, "MOST_RECORDS", 150)
     columns = {"ill": ["no", "yes", "no"] * 200, "room": [f"r{at // 2}" for at in range(600)]}

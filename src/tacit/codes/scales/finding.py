@@ -39,7 +39,7 @@ from tacit.codes.scales.scale import Scale
 from tacit.errors import ArgumentError, DataError, Setting, sentence
 from tacit.requests.levels import LevelWish
 from tacit.tables.columns import Column
-from tacit.tables.counting import count, few_combinations
+from tacit.tables.counting import count, counted_before, few_combinations
 from tacit.tables.numbers import INFINITE, MINUS_INFINITE, MISSING, NUMBER, number_of
 from tacit.tables.table import Table
 
@@ -127,8 +127,9 @@ def find_scales(
             raise ArgumentError(sentence(words, name=name, levels=Setting("levels")))
     table.require_countable(columns)
     sample = table.sample(columns, SAMPLE_ROWS)
-    if sample.num_rows < table.row_count() and few_combinations(sample):
-        count(table, [*columns, *beside])
+    every = [*columns, *beside]
+    if sample.num_rows < table.row_count() and counted_before(table, every) is None and few_combinations(sample):
+        count(table, every)
     texts = {name: sampled_texts(sample.column(name)) for name in columns if table[name].dtype == "String"}
     plans = {name: _plan(table[name], wishes.get(name), texts.get(name, [])) for name in columns}
     ends = number_ends(table, {n: _layout(plan) for n, plan in plans.items() if isinstance(plan, _Numbers | _Dates)})

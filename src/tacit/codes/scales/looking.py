@@ -22,7 +22,7 @@ from tacit.tables.table import WIDE, Table, batched
 if TYPE_CHECKING:
     import pyarrow as pa
 
-SAMPLE_ROWS = 200_000
+SAMPLE_ROWS = 50_000
 # More values than this are not categories, and nobody could read their groups.
 MOST_VALUES = 200_000
 FEW_VALUES = 1000

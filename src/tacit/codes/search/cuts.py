@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -160,7 +161,8 @@ def _column_cuts(frontier: Frontier, node: Ints, rules: CutRules, column: int) -
         if atoms.missing:
             _missing_first(cuts, tally, frontier, rules)
     else:
-        for ordered in _orders(tally, frontier, rules):
+        # Two categories are cut the same way in any order.
+        for ordered in islice(_orders(tally, frontier, rules), 1 if atoms.size == 2 else None):
             _try(cuts, np.ones(len(tally), bool), ordered, frontier, rules)
     return cuts
 

@@ -22,15 +22,50 @@ LARGEST_CHUNK = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
+class SecretWeights:
+    """What the secrets of one claim weigh in groups: an entry for each secret that is counted in a group.
+
+    Attributes
+    ----------
+    group, label : arrays of int
+        Of each entry: its group, and the place of its secret among those that are counted.
+    weight : array of float
+    """
+
+    group: Ints
+    label: Ints
+    weight: Vector
+
+    def by_label(self, place: Ints, n: int, labels: int) -> Matrix:
+        """What each label weighs in each of ``n`` places (labels x places); ``place`` is that of each group."""
+        return sums(self.label * n + place[self.group], self.weight, labels * n).reshape(labels, n)
+
+    def moved(self, groups: Ints, n: int) -> SecretWeights:
+        """The entries of these groups out of ``n``, in their new order."""
+        place = np.full(n, -1)
+        place[groups] = np.arange(len(groups))
+        group = place[self.group]
+        if len(groups) == n:
+            return replace(self, group=group)
+        some = np.flatnonzero(group >= 0)
+        return SecretWeights(group[some], self.label[some], self.weight[some])
+
+    def times(self, times: int, groups: int) -> SecretWeights:
+        """The entries so many times, each time for ``groups`` groups of their own."""
+        group = np.tile(self.group, times) + np.repeat(np.arange(times) * groups, len(self.group))
+        return SecretWeights(group, np.tile(self.label, times), np.tile(self.weight, times))
+
+
+@dataclass(frozen=True, eq=False)
 class Frontier:
-    """Groups in the order of their nodes.
+    """Groups of records with the same atoms, in the order of their nodes.
 
     Attributes
     ----------
     codes : tuple of arrays of int
         For each column the atom of each group.
-    secrets : tuple of arrays of int
-        For each claim the place of each group's secret among the bounded values.
+    secrets : tuple of SecretWeights
+        For each claim what its counted secrets weigh in each group.
     records, weight : arrays of float
         Those of each group. They are the same array where records are not weighted.
     marks : array (marks x groups)
@@ -44,7 +79,7 @@ class Frontier:
     """
 
     codes: tuple[NDArray[np.integer], ...]
-    secrets: tuple[NDArray[np.integer], ...]
+    secrets: tuple[SecretWeights, ...]
     records: Vector
     weight: Vector
     marks: Matrix
@@ -56,29 +91,36 @@ class Frontier:
     def of(
         cls,
         records: GroupedRecords,
-        labels: tuple[Ints, ...],
+        limits: Sequence[CellLimits],
         node: Ints,
         home: Ints,
         part: Ints,
         marks: Matrix | None = None,
     ) -> Frontier:
-        """The frontier of nodes: ``node`` is each group's, ``home`` and ``part`` each node's.
+        """The frontier of nodes: ``node`` is that of each row of atoms, ``home`` and ``part`` those of each node.
 
-        ``labels`` says for each claim the place of each secret among the bounded values; ``marks`` are summed too.
+        ``limits`` say which secrets of each claim are counted; ``marks`` of the records are summed too.
         """
+        atoms, row = records.by_atoms
+        numbers = sums(row, records.records.astype(np.float64), len(atoms))
         order = np.argsort(node, kind="stable")
-        order = order[records.records[order] > 0]
+        order = order[numbers[order] > 0]
         sizes = np.bincount(node[order], minlength=len(home))
-        numbers = records.records[order].astype(np.float64)
         same = np.array_equal(records.weight, records.records)
+        weight = np.where(records.records > 0, records.weight, 0.0)
+        numbers = numbers[order]
+        marked = () if marks is None else marks
         return cls(
-            codes=tuple(np.ascontiguousarray(column[order], np.int32) for column in records.codes.T),
+            codes=tuple(np.ascontiguousarray(column[order], np.int32) for column in atoms.T),
             secrets=tuple(
-                label[secret][order].astype(np.int32) for label, secret in zip(labels, records.secrets, strict=True)
+                _counted(row, each.label[secret], weight, each.n_labels).moved(order, len(atoms))
+                for each, secret in zip(limits, records.secrets, strict=True)
             ),
             records=numbers,
-            weight=numbers if same else records.weight[order],
-            marks=np.zeros((0, len(order))) if marks is None else (records.weight * marks)[:, order],
+            weight=numbers if same else sums(row, weight, len(atoms))[order],
+            marks=np.array([sums(row, weight * mark, len(atoms))[order] for mark in marked]).reshape(
+                len(marked), len(order)
+            ),
             start=np.concatenate([[0], np.cumsum(sizes)]),
             home=home,
             part=part,
@@ -93,7 +135,7 @@ class Frontier:
         records = np.tile(self.records, times)
         return Frontier(
             codes=tuple(np.tile(column, times) for column in self.codes),
-            secrets=tuple(np.tile(secret, times) for secret in self.secrets),
+            secrets=tuple(each.times(times, len(self.records)) for each in self.secrets),
             records=records,
             weight=np.tile(self.weight, times) if self.weighted else records,
             marks=np.tile(self.marks, times),
@@ -122,10 +164,11 @@ class Frontier:
 
     def _between(self, first: int, last: int) -> Frontier:
         groups = slice(self.start[first], self.start[last])
+        here = np.arange(groups.start, groups.stop)
         records = self.records[groups]
         return Frontier(
             codes=tuple(column[groups] for column in self.codes),
-            secrets=tuple(secret[groups] for secret in self.secrets),
+            secrets=tuple(each.moved(here, len(self.records)) for each in self.secrets),
             records=records,
             weight=self.weight[groups] if self.weighted else records,
             marks=self.marks[:, groups],
@@ -161,7 +204,7 @@ class Frontier:
         sizes = np.diff(self.start)[nodes]
         return Frontier(
             codes=tuple(column[groups] for column in self.codes),
-            secrets=tuple(secret[groups] for secret in self.secrets),
+            secrets=tuple(each.moved(groups, len(self.records)) for each in self.secrets),
             records=records,
             weight=self.weight[groups] if self.weighted else records,
             marks=self.marks[:, groups],
@@ -272,30 +315,30 @@ def tallied(frontier: Frontier, node: Ints, column: int, atoms: ColumnAtoms, lim
         records=records,
         weight=sums(place, frontier.weight, n) if frontier.weighted else records,
         secrets=tuple(
-            each.bounded(_by_label(place, secret, frontier.weight, n, each.n_labels))
+            each.bounded(secret.by_label(place, n, each.n_labels))
             for secret, each in zip(frontier.secrets, limits, strict=True)
         ),
         marks=np.array([sums(place, mark, n) for mark in frontier.marks]).reshape(-1, n),
     )
 
 
-def _by_label(place: Ints, label: NDArray[np.integer], weight: Vector, n: int, values: int) -> Matrix:
-    """What each label weighs in each place; a label beyond ``values`` is not counted."""
-    counts = sums(label.astype(np.int64) * n + place, weight, (values + 1) * n)
-    return counts.reshape(values + 1, n)[:values]
+def _counted(group: Ints, label: Ints, weight: Vector, labels: int) -> SecretWeights:
+    """The entries of records that weigh something, without those of a label beyond ``labels``."""
+    some = np.flatnonzero((label < labels) & (weight > 0))
+    return SecretWeights(group[some], label[some].astype(np.int64), weight[some])
 
 
 def within_parts(
     tree: CellTree, records: GroupedRecords, bounds: Sequence[SecretBound], guide: ArrayLike | None = None
 ) -> tuple[tuple[CellLimits, ...], Frontier]:
     """The limits inside the known parts of a tree, and the frontier of its leaves."""
-    leaf = tree.leaf_of(records.codes)
+    atoms, row = records.by_atoms
     part_of = np.searchsorted(tree.known, tree.known_of[tree.leaves])
-    node = np.searchsorted(tree.leaves, leaf)
+    node = np.searchsorted(tree.leaves, tree.leaf_of(atoms))
+    part = part_of[node][row]
     limits = tuple(
-        CellLimits.of(bound, weight_of(secret, part_of[node], records.weight, (bound.n_secrets, len(tree.known))))
+        CellLimits.of(bound, weight_of(secret, part, records.weight, (bound.n_secrets, len(tree.known))))
         for secret, bound in zip(records.secrets, bounds, strict=True)
     )
     marks = None if guide is None else np.asarray(guide, np.float64).T[bounds[0].binding]
-    labels = tuple(each.label for each in limits)
-    return limits, Frontier.of(records, labels, node, tree.leaves, part_of, marks)
+    return limits, Frontier.of(records, limits, node, tree.leaves, part_of, marks)

@@ -33,7 +33,9 @@ def pruned(
     :func:`grow` says, unless it is the root. A cut is given up only if one of its sides could not stay. Every cell is
     a union of cells of ``tree``.
     """
-    leaf = tree.leaf_of(records.codes) if leaf is None else leaf
+    if leaf is None:
+        atoms, row = records.by_atoms
+        leaf = tree.leaf_of(atoms)[row]
     fine = _upwards(tree, sums(leaf, records.records.astype(np.float64), len(tree))) >= least
     numbers = []
     for secret, bound in zip(records.secrets, bounds, strict=True):

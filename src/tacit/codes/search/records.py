@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,7 @@ from tacit.codes.descent import Ints
 from tacit.codes.tree import ColumnAtoms
 from tacit.errors import ArgumentError
 from tacit.lift import Mask, Vector
+from tacit.tables.symbols import in_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,11 @@ class GroupedRecords:
         """The same groups by other atoms: for each column, the new atom of each old one."""
         codes = [place[self.codes[:, at]] for at, place in enumerate(places)]
         return replace(self, codes=np.column_stack(codes))
+
+    @cached_property
+    def by_atoms(self) -> tuple[Ints, Ints]:
+        """The different rows of atoms, in order, and which of them each group has: groups differ in secrets, too."""
+        return in_order(np.asarray(self.codes, np.int64))
 
     def check(self, columns: Sequence[ColumnAtoms], bounds: Sequence[SecretBound]) -> None:
         """Refuse atoms that their column does not have and secrets that their bound does not have."""

@@ -60,9 +60,7 @@ def _beyond(frontier: Frontier, limits: tuple[CellLimits, ...]) -> Matrix:
     total = sums(node, frontier.weight, n)
     out = np.zeros((len(limits), n))
     for claim, (secret, each) in enumerate(zip(frontier.secrets, limits, strict=True)):
-        place = secret.astype(np.int64) * n + node
-        counts = sums(place, frontier.weight, (each.n_bounded + 1) * n).reshape(-1, n)[:-1]
-        out[claim] = each.beyond(counts, total, frontier.part)
+        out[claim] = each.beyond(each.bounded(secret.by_label(node, n, each.n_labels)), total, frontier.part)
     return out
 
 

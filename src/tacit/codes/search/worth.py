@@ -28,15 +28,19 @@ _COUNTED: WeakKeyDictionary[GroupedRecords, tuple[tuple[Ints, ...], Matrix]] = W
 
 
 class AroundNodes(NamedTuple):
-    """The place of every group of records by node and group of a column's atoms, what is in each, and x log x of it.
+    """What the nodes hold of all columns, whichever cut is tried.
 
-    ``free`` is half of how many groups of atoms a node has beyond the first: what chance tells about them, per record.
+    ``place`` has for each column the place of every group of records, by node and group of the column's atoms, in a
+    table of all columns' groups (nodes x groups, the columns side by side from ``starts`` on); ``all_of`` is what is in
+    each place, ``logs`` the sums of x log x of it for each node and column. ``free`` is half of how many groups of
+    atoms a node has beyond the first: what chance tells about them, per record.
     """
 
     place: Ints
+    starts: Ints
     all_of: Matrix
     logs: Matrix
-    free: Vector
+    free: Matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,30 +78,30 @@ class Worth:
             gain += _parted(tally, self.use[column][:, tally.atom] * tally.weight, at, left, right)
         return np.asarray(gain / (left + right))
 
-    def around(self, frontier: Frontier, node: Ints) -> list[AroundNodes]:
-        """For each column what the nodes hold of it, whichever cut is tried."""
-        sums_around = []
-        for groups, codes in zip(self.groups, frontier.codes, strict=True):
-            size = int(groups.max()) + 1
-            place = node * size + groups[codes]
-            all_of = sums(place, frontier.weight, len(frontier) * size).reshape(-1, size)
-            sums_around.append(AroundNodes(place, all_of, xlogx(all_of), ((all_of > 0).sum(axis=1) - 1) / 2))
-        return sums_around
+    def around(self, frontier: Frontier, node: Ints) -> AroundNodes:
+        """What the nodes hold of all columns, whichever cut is tried."""
+        sizes = np.array([int(groups.max()) + 1 for groups in self.groups])
+        starts, width = np.cumsum(sizes) - sizes, int(sizes.sum())
+        columns = zip(self.groups, frontier.codes, starts.tolist(), strict=True)
+        place = np.stack([groups[codes] + start for groups, codes, start in columns]) + node * width
+        weight = np.tile(frontier.weight, len(sizes))
+        all_of = sums(place.ravel(), weight, len(frontier) * width).reshape(-1, width)
+        free = (np.add.reduceat(all_of > 0, starts, axis=1, dtype=np.int64) - 1) / 2
+        return AroundNodes(place, starts, all_of, np.add.reduceat(xlogx(all_of), starts, axis=1), free)
 
-    def elsewhere(self, frontier: Frontier, node: Ints, around: list[AroundNodes], left: Mask, column: Ints) -> Vector:
+    def elsewhere(self, frontier: Frontier, node: Ints, around: AroundNodes, left: Mask, column: Ints) -> Vector:
         """What a cut of each node tells about the columns that it does not cut, minus chance, per record."""
-        n, out = len(frontier), np.zeros(len(frontier))
-        here = np.flatnonzero(left)
+        n, here = len(frontier), np.flatnonzero(left)
         weights = frontier.weight[here]
         weight, lefts = sums(node, frontier.weight, n), sums(node[here], weights, n)
         entropy = xlogx(weight) - xlogx(lefts) - xlogx(weight - lefts)
         unit = weight / sums(node, frontier.records, n)
-        for other, (place, all_of, logs, free) in enumerate(around):
-            left_of = sums(place[here], weights, all_of.size).reshape(all_of.shape)
-            mixed = (xlogx(left_of) + xlogx(np.maximum(all_of - left_of, 0.0)) - logs).sum(axis=1)
-            chance = free * unit
-            out += np.where(column == other, 0.0, self.other[other] * np.maximum(entropy + mixed - chance, 0.0))
-        return out / np.maximum(weight, 1e-300)
+        place, all_of = around.place[:, here], around.all_of
+        left_of = sums(place.ravel(), np.tile(weights, len(place)), all_of.size).reshape(all_of.shape)
+        apart = np.add.reduceat(xlogx(left_of) + xlogx(np.maximum(all_of - left_of, 0.0)), around.starts, axis=1)
+        information = np.maximum(entropy[:, None] + apart - around.logs - around.free * unit[:, None], 0.0)
+        information[column[:, None] == np.arange(len(self.other))] = 0.0
+        return np.asarray((information * self.other).sum(axis=1) / np.maximum(weight, 1e-300))
 
 
 def worth_of(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,9 @@ from tacit.lenses.table.results import ColumnLeak, MeasureFinding, RiskyValue, S
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import MEASURES, Joint, Matrix, Vector, entropy, log_lift, risk, shuffles
 from tacit.tables.symbols import Codes, Symbols, in_order
+
+# Tables of more cells than this are shuffled while others are measured; for smaller ones threads are not worth it.
+AHEAD = 100_000
 
 
 @dataclass(frozen=True)
@@ -94,28 +96,34 @@ def _measures_of(table: Matrix) -> dict[str, float]:
 def shuffled(
     counted: Counted, groups: Sequence[ColumnGroups], *, n: int, random_state: int, progress: Progress
 ) -> Shuffled:
-    """Measure ``n`` tables whose secrets were shuffled; the next two are drawn while one is measured."""
-    seeds = iter(shuffles.seeds(n, random_state=random_state))
+    """Measure ``n`` tables whose secrets were shuffled."""
+    seeds = shuffles.seeds(n, random_state=random_state)
     effective = counted.counts.effective_records if counted.question.weight else None
-    done = []
-    with ThreadPoolExecutor(max_workers=2) as pool:
 
-        def drawn(seed: np.random.SeedSequence) -> Future[Matrix]:
-            table = counted.table
-            return pool.submit(shuffles.shuffled_counts, table, random_state=seed, effective_records=effective)
+    def drawn(seed: np.random.SeedSequence) -> Matrix:
+        return shuffles.shuffled_counts(counted.table, random_state=seed, effective_records=effective)
 
-        waiting = deque(map(drawn, islice(seeds, 2)))
-        columns = shuffles.Groupings.of([group.alone for group in groups])
-        while waiting:
-            table = waiting.popleft().result()
-            waiting.extend(map(drawn, islice(seeds, 1)))
-            alone = dict(zip((group.name for group in groups), columns.informations(table), strict=True))
-            whole = shuffles.plug_in_information(table)
-            others = {group.name: _of_others(table, group, whole) for group in groups}
-            done.append((_measures_of(table), alone, others))
-            progress("shuffling", len(done) / n)
+    done, columns = [], shuffles.Groupings.of([group.alone for group in groups])
+    for table in _ahead(drawn, seeds) if counted.table.size > AHEAD else map(drawn, seeds):
+        alone = dict(zip((group.name for group in groups), columns.informations(table), strict=True))
+        whole = shuffles.plug_in_information(table)
+        others = {group.name: _of_others(table, group, whole) for group in groups}
+        done.append((_measures_of(table), alone, others))
+        progress("shuffling", len(done) / n)
     over_shuffles = zip(*done, strict=True)
     return Shuffled(n, *({name: np.array([each[name] for each in part]) for name in part[0]} for part in over_shuffles))
+
+
+def _ahead(
+    drawn: Callable[[np.random.SeedSequence], Matrix], seeds: Sequence[np.random.SeedSequence]
+) -> Iterator[Matrix]:
+    """The tables of the seeds, in order; the next two are drawn while one is measured."""
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        waiting = deque(pool.submit(drawn, seed) for seed in seeds[:2])
+        for at in range(len(seeds)):
+            table = waiting.popleft().result()
+            waiting.extend(pool.submit(drawn, seed) for seed in seeds[at + 2 : at + 3])
+            yield table
 
 
 def _grouped(counts: Matrix, group: Codes) -> Matrix:

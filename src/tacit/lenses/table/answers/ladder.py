@@ -57,7 +57,11 @@ def _kind(ladder: Ladder) -> Literal["plug-in", "estimate"]:
 
 def _note(ladder: Ladder) -> Sentence:
     words = _WORDS
-    if ladder.sampled is not None:
+    if ladder.sampled is not None and ladder.whole:
+        words += (
+            " The cells are those of all {records}; what they keep was measured on {sampled} of them, evenly spaced."
+        )
+    elif ladder.sampled is not None:
         words += (
             " Tried on {sampled} of {records}, evenly spaced: a release of all usually keeps more, and protect says "
             "how much."

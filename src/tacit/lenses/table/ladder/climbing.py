@@ -7,13 +7,15 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tacit.codes.asking import CodeRequest
 from tacit.codes.code import CellCode
-from tacit.codes.coding import PlacedTable, atoms_here, counts_by_cell, written_numbers
+from tacit.codes.coding import FEW_COMBINATIONS, PlacedTable, atoms_here, counts_by_cell, written_numbers
 from tacit.codes.scales.encoding import atoms_table
 from tacit.codes.searching import CountedAtoms, cells_within_each, count_for_code, published
 from tacit.document import Progress, silent
@@ -24,16 +26,18 @@ from tacit.lenses.table.kept.information import numbered
 from tacit.lenses.table.kept.keeping import kept_shares
 from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.values import ColumnValues, ValueGroups
-from tacit.lenses.table.ladder.guessing import MOST_RECORDS, OF, Guesser, alone, most_records, secrets_of
+from tacit.lenses.table.ladder.guessing import MOST_RECORDS, OF, Guesser, most_records, secrets_of
 from tacit.lenses.table.ladder.results import Ladder, ReleaseRung, Rows
 from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal
 from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.tabulating import Counted, counted
+from tacit.lift.joint import sums
 from tacit.requests import Bound, Making, Question
+from tacit.tables.counting import counted_before
 from tacit.tables.cutting import Cut
 from tacit.tables.grouping import group_sizes
 from tacit.tables.sources import open_table
-from tacit.tables.symbols import level_text
+from tacit.tables.symbols import in_order, level_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -41,6 +45,8 @@ if TYPE_CHECKING:
 EPSILONS = (0.1, 0.2, 0.35, 0.5, 0.7, 1.0, 1.5, 2.0)
 # With more columns than this, fewer epsilons are tried if the caller names none.
 WIDE, EPSILONS_OF_WIDE = 40, (0.2, 0.5, 1.0)
+# A large table of at most this many combinations of values and secrets is cut into cells as a whole, not as a sample.
+MOST_COMBINATIONS = 150_000
 # How many original records are shown next to what each release would make of them.
 SHOWN = 10
 # If no rung keeps enough, the strictest that keeps this share of what the best one does is suggested.
@@ -66,8 +72,9 @@ def ladder(
     Guarantees
     ----------
     Those of :class:`Ladder`. Nothing is written. If a table has more than 20,000 records, or more than 800,000 values,
-    the rungs are those of a sample, as ``sampled`` says; how many people are alone in the original table is counted on
-    all records.
+    what is kept is measured on a sample, as ``sampled`` says. Its cells are those of the sample, too, unless all
+    records were counted and have few combinations of values (``whole``). How many people are alone in the original
+    table is counted on all records.
     """
     bound, making = bound or Bound(), _in_cells(making or Making())
     first = ReleaseGoal.asked(_with_epsilon(bound, 1.0), making)
@@ -98,7 +105,10 @@ def _one_by_one(climb: Climb, goals: Sequence[ReleaseGoal], progress: Progress) 
 def _by_halves(
     climb: Climb, goals: Sequence[ReleaseGoal], max_loss: float, progress: Progress
 ) -> dict[int, list[ReleaseRung]]:
-    """The rungs on the way to the one that all of them would suggest, if what is kept grows with epsilon."""
+    """The rungs on the way to the one that all of them would suggest, if what is kept grows with epsilon.
+
+    Among very many records chance shows little, and the strictest usually keep enough: these are tried first.
+    """
     rungs: dict[int, list[ReleaseRung]] = {}
 
     def kept(at: int) -> float:
@@ -107,8 +117,11 @@ def _by_halves(
             rungs[at] = climb.rung(goals[at], *climb.cells(goals[at : at + 1]))
         return max((rung.kept for rung in rungs[at]), default=0.0)
 
-    places = range(len(goals))
-    if bisect_left(places, 1 - max_loss, key=kept) == len(goals):
+    places, enough = range(len(goals)), 1 - max_loss
+    low, high = 0, 0 if climb.counting is climb.whole else len(goals)
+    while high < len(goals) and kept(high) < enough:
+        low, high = high + 1, 2 * high + 1
+    if bisect_left(places, enough, low, min(high, len(goals)), key=kept) == len(goals):
         best = max(map(kept, list(rungs)))
         bisect_left(places, NEARLY * best, key=kept)
     return rungs
@@ -141,11 +154,13 @@ def _table_question(question: Question, goal: ReleaseGoal, cuts: Sequence[Cut] =
 class Climb:
     """A table that was opened, read and counted once for all rungs.
 
-    ``whole`` is the question about all records, ``asked`` the one about those on which the rungs are worked out;
-    ``given`` are their original released columns, ``values`` and ``groups`` the values and the coarse groups of each.
+    ``whole`` is the question about all records, ``counting`` the one about those that cells are made of, and ``asked``
+    the one about those for which what is kept is measured; ``given`` are the original released columns of the latter,
+    ``values`` and ``groups`` the values and the coarse groups of each.
     """
 
     whole: TableQuestion
+    counting: TableQuestion
     asked: TableQuestion
     goal: ReleaseGoal
     making: Making
@@ -168,17 +183,18 @@ class Climb:
         kinds = {column.name: column.kind for column in table.columns}
         values = {name: ColumnValues.of(name, records.column(name), kinds[name]) for name in sampled.released}
         groups = {name: ValueGroups.coarse(each) for name, each in values.items()}
-        return cls(whole, sampled, goal, making, records, values, groups, secrets_of(sampled))
+        counting = whole if _few_combinations(whole, code_request(whole, goal, making)) else sampled
+        return cls(whole, counting, sampled, goal, making, records, values, groups, secrets_of(sampled))
 
     @cached_property
     def atoms(self) -> CountedAtoms:
         """The counts for the search for cells, which do not depend on epsilon."""
-        return count_for_code(self.asked.to_bound(), code_request(self.asked, self.goal, self.making))
+        return count_for_code(self.counting.to_bound(), code_request(self.counting, self.goal, self.making))
 
     @property
     def varies(self) -> bool:
         """Whether a sample has more than one value of every secret; a whole table that does not is refused later."""
-        return self.asked is self.whole or all(values > 1 for _, values in self.atoms.values)
+        return self.counting is self.whole or all(values > 1 for _, values in self.atoms.values)
 
     @cached_property
     def row_atoms(self) -> NDArray[np.int64]:
@@ -193,17 +209,18 @@ class Climb:
 
     def cells(self, goals: Sequence[ReleaseGoal]) -> list[CellCode]:
         """The cells that ``protect`` would choose for each goal."""
-        return cells_within_each(self.atoms, [code_request(self.asked, goal, self.making) for goal in goals])
+        return cells_within_each(self.atoms, [code_request(self.counting, goal, self.making) for goal in goals])
 
     def told(self, goal: ReleaseGoal, fine: CellCode) -> tuple[Counted, NDArray[np.int64]]:
         """The table in the cells of a goal, counted, and the cell of each record."""
-        request, sampled = code_request(self.asked, goal, self.making), self.asked
+        question = self.counting
         cell = fine.places[fine.tree.leaf_of(np.asarray(self.atoms.records.codes, np.int64))]
-        counts = {(sampled.weight, *sampled.hidden): counts_by_cell(self.atoms.counts, sampled.hidden, cell)}
-        code, cells = published(fine, self.atoms.records, request), np.arange(len(fine.tree.leaves))
+        counts = {(question.weight, *question.hidden): counts_by_cell(self.atoms.counts, question.hidden, cell)}
+        code = published(fine, self.atoms.records, code_request(question, goal, self.making))
+        cells = np.arange(len(fine.tree.leaves))
         # With thresholds, cells were looked up in a table with another secret than the one counted here.
-        placed = PlacedTable(sampled.table, cells, counts) if sampled.thresholds is None else None
-        coded = sampled.coded(code) if placed is None else replace(sampled, code=code, found=placed)
+        placed = PlacedTable(question.table, cells, counts) if question.thresholds is None else None
+        coded = question.coded(code) if placed is None else replace(question, code=code, found=placed)
         return counted(coded), fine.places[fine.tree.leaf_of(self.row_atoms)]
 
     def rung(self, goal: ReleaseGoal, cells: CellCode) -> list[ReleaseRung]:
@@ -223,8 +240,7 @@ class Climb:
                 attained=plan.attained.epsilon,
                 kept=sum(kept.values()) / len(kept),
                 columns=tuple(kept.items()),
-                found=OF
-                * alone(numbered([columns[name].codes for name in question.known]) if question.known else rows),
+                found=OF * _alone(table, question.known or question.released),
                 guessed=self.guessed({name: column.codes for name, column in columns.items()}),
                 cells=plan.mechanism.values,
                 smallest=whole_file_of(table, plan.rules, goal.least).smallest,
@@ -280,10 +296,21 @@ class Climb:
             rungs=tuple(rungs),
             records=sizes.people,
             sampled=None if self.given.num_rows == sizes.people else self.given.num_rows,
+            whole=self.counting is whole,
             prior=OF * self.blind,
             max_loss=max_loss,
             epsilon=_suggested(rungs, max_loss),
         )
+
+
+def _few_combinations(question: TableQuestion, request: CodeRequest) -> bool:
+    """Whether the whole table was counted, and cells of all its records are found as fast as those of a sample."""
+    if question.weight is not None or question.thresholds is not None:
+        return False
+    counts = counted_before(question.to_bound(), [*request.columns, *request.beside])
+    if counts is None or len(counts.codes) > MOST_COMBINATIONS:
+        return False
+    return prod(len(counts.levels[counts.columns.index(name)]) for name in request.columns) <= FEW_COMBINATIONS
 
 
 def _suggested(rungs: Sequence[ReleaseRung], max_loss: float) -> float | None:
@@ -291,6 +318,13 @@ def _suggested(rungs: Sequence[ReleaseRung], max_loss: float) -> float | None:
     most, enough = max((rung.kept for rung in rungs), default=0.0), 1 - max_loss
     enough = enough if most >= enough else NEARLY * most
     return next((rung.epsilon for rung in rungs if rung.kept >= enough), None) if most > 0 else None
+
+
+def _alone(table: Counted, columns: Sequence[str]) -> float:
+    """The share of people who have the same as nobody else in some of the released columns."""
+    at = [table.symbols.columns.index(name) for name in columns]
+    people = sums(in_order(table.symbols.codes[:, at])[1], table.people[:-1].astype(np.float64), len(table.symbols))
+    return float((people == 1).sum() / people.sum())
 
 
 def _written(table: Counted) -> pa.Table:

@@ -68,7 +68,9 @@ class Ladder:
     records : int
         The records of the table.
     sampled : int or None
-        The records on which the rungs were worked out, if not all. Then a rung is an estimate.
+        The records on which what is kept and guessed was measured, if not all. Then a rung is an estimate.
+    whole : bool
+        Whether the cells of the rungs are those of all records; if not, they are those of the ``sampled`` ones.
     prior : float
         Of 1,000 people, how many secrets are guessed right by always guessing the commonest one.
     max_loss : float
@@ -78,7 +80,8 @@ class Ladder:
 
     Guarantees
     ----------
-    If ``sampled`` is None, ``protect`` with the same settings and the epsilon of a rung gives what the rung says.
+    If ``sampled`` is None, ``protect`` with the same settings and the epsilon of a rung gives what the rung says. If
+    ``whole``, it gives the ``attained``, ``found``, ``cells`` and ``smallest`` of the rung.
     """
 
     columns: tuple[str, ...]
@@ -87,6 +90,7 @@ class Ladder:
     rungs: tuple[ReleaseRung, ...]
     records: int
     sampled: int | None
+    whole: bool
     prior: float
     max_loss: float
     epsilon: Information | None

@@ -63,9 +63,9 @@ def suggestion(rungs: Ladder, question: Question) -> Suggestion:
     command = sentence("{}", protect_command(question, rung.epsilon))
     parts = {"epsilon": Setting("epsilon", rung.epsilon), "kept": rung.kept, "most": 1 - rungs.max_loss}
     if rung.kept >= 1 - rungs.max_loss:
-        words = (
-            "With {epsilon} a reader keeps {kept:.1%} of a column on average. No stricter one tried keeps {most:.0%}."
-        )
+        words = "With {epsilon} a reader keeps {kept:.1%} of a column on average. "
+        strictest = rung is rungs.rungs[0]
+        words += "None stricter was tried." if strictest else "No stricter one tried keeps {most:.0%}."
         return Suggestion(rungs.max_loss, rung.epsilon, rung.kept, sentence(words, **parts), command)
     best = max(rungs.rungs, key=lambda each: each.kept)
     words = "No epsilon tried keeps {most:.0%} of a column on average: {loosest} keeps {best:.1%}"
