@@ -247,3 +247,12 @@ def test_the_root_stays_however_few_records_there_are():
 def test_a_table_of_no_or_one_record_is_one_cell(n):
     columns, records = table(7, n=n)
     assert len(grow(records, columns, [SecretBound(2, 0.5, 0.5)], least=5, use=np.zeros(n, int))) == 1
+
+
+@pytest.mark.parametrize(("each", "cells"), [(100, 16), (10_000, 30), (20_000, 60)])
+def test_the_more_records_a_table_has_the_finer_a_column_is_told(each: int, cells: int) -> None:
+    # 60 values of one column, two secrets that it says nothing about.
+    atom, secret = np.repeat(np.arange(60), 2), np.tile([0, 1], 60)
+    records = GroupedRecords.of(atom[:, None], secret, records=np.full(120, each // 2))
+    tree = grow(records, [ColumnAtoms(60, True)], [SecretBound(2, 0.1, 0.1)], least=10)
+    assert len(tree.leaves) == cells

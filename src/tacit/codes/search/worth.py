@@ -17,8 +17,8 @@ from tacit.codes.tree import ColumnAtoms
 from tacit.lift import Mask, Matrix, Vector
 from tacit.lift.joint import sums
 
-# A column of more atoms counts by this many groups.
-_GROUPS = 16
+# A column of more atoms counts by this many groups, or by one for so many records where that is more.
+_GROUPS, _RECORDS_PER_GROUP = 16, 20_000
 # Labels that are counted at once, so that many columns take few calls and little memory.
 _AT_ONCE = 1_000_000
 # A share of the use in an atom is drawn towards that of the table as if by this many records.
@@ -108,8 +108,8 @@ def worth_of(
     records: GroupedRecords, columns: tuple[ColumnAtoms, ...], weights: Vector | None, use: Ints | None
 ) -> Worth:
     """What columns are worth: equal shares, or shares like the caller's weights; and the use, if there is one."""
-    counts = _counts(records, columns)
-    groups = _groups(counts, columns)
+    counts, most = _counts(records, columns), _most_groups(records)
+    groups = _groups(counts, columns, most)
     entropies = [_entropy(sums(group, count, len(count))) for group, count in zip(groups, counts, strict=True)]
     full = [
         whole if atoms.ordered else _entropy(count)
@@ -120,7 +120,7 @@ def worth_of(
     own, other = share * _inverse(full), share * _inverse(entropies)
     return Worth(
         groups=groups,
-        whole=tuple(not atoms.ordered or atoms.size <= _GROUPS for atoms in columns),
+        whole=tuple(not atoms.ordered or atoms.size <= most for atoms in columns),
         own=own,
         other=other,
         reach=_reach(records, groups, share, other),
@@ -130,7 +130,7 @@ def worth_of(
 
 def groups_of(records: GroupedRecords, columns: Sequence[ColumnAtoms]) -> tuple[Ints, ...]:
     """For each column the group of each atom."""
-    return _groups(_counts(records, columns), columns)
+    return _groups(_counts(records, columns), columns, _most_groups(records))
 
 
 def told_of_use(records: GroupedRecords, groups: Sequence[Ints], use: Ints) -> Vector:
@@ -144,9 +144,9 @@ def _counts(records: GroupedRecords, columns: Sequence[ColumnAtoms]) -> list[Vec
     return [sums(records.codes[:, j].astype(np.int64), records.weight, atoms.size) for j, atoms in enumerate(columns)]
 
 
-def _groups(counts: Sequence[Vector], columns: Sequence[ColumnAtoms]) -> tuple[Ints, ...]:
+def _groups(counts: Sequence[Vector], columns: Sequence[ColumnAtoms], most: int) -> tuple[Ints, ...]:
     pairs = zip(counts, columns, strict=True)
-    return tuple(_quantiles(count) if atoms.ordered else _commonest(count) for count, atoms in pairs)
+    return tuple(_quantiles(count, most) if atoms.ordered else _commonest(count, most) for count, atoms in pairs)
 
 
 def xlogx(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -163,28 +163,32 @@ def _inverse(entropies: list[float]) -> Vector:
     return np.array([1 / whole if whole > 1e-9 else 0.0 for whole in entropies])
 
 
-def _quantiles(counts: Vector) -> Ints:
+def _most_groups(records: GroupedRecords) -> int:
+    return max(_GROUPS, int(records.records.sum()) // _RECORDS_PER_GROUP)
+
+
+def _quantiles(counts: Vector, most: int) -> Ints:
     """The group of each atom of an ordered column: a common atom stands alone, the rest are in quantiles of their own.
 
     So even where nearly all records have 0, it matters how much the others have.
     """
-    if len(counts) <= _GROUPS:
+    if len(counts) <= most:
         return np.arange(len(counts))
-    common = counts * _GROUPS > counts.sum()
+    common = counts * most > counts.sum()
     rest = np.where(common, 0.0, counts)
     middle = (np.cumsum(rest) - rest / 2) / max(float(rest.sum()), 1e-300)
-    quantile = np.minimum((middle * (_GROUPS - common.sum())).astype(np.int64), _GROUPS - 1)
+    quantile = np.minimum((middle * (most - common.sum())).astype(np.int64), most - 1)
     # A group is a run of neighbours: a common atom separates those on its sides.
     new = common | np.roll(common, 1) | (quantile != np.roll(quantile, 1))
     new[0] = False
     return np.cumsum(new)
 
 
-def _commonest(counts: Vector) -> Ints:
+def _commonest(counts: Vector, most: int) -> Ints:
     """The group of each category: the common ones stand alone, the rest together."""
     rank = np.empty(len(counts), np.int64)
     rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
-    return np.minimum(rank, _GROUPS - 1)
+    return np.minimum(rank, most - 1)
 
 
 def information(a: Ints, b: Ints, weight: Vector, n: int) -> float:
