@@ -40,6 +40,28 @@ def test_people_found_after_a_fix_are_those_counted_by_hand() -> None:
     assert found.sampled is None
 
 
+def test_people_found_in_a_large_table_are_counted_on_all_its_records() -> None:
+    rng = np.random.default_rng(0)
+    # Many more are alone among the records that are sampled than in the table.
+    often = np.minimum(rng.geometric(0.02, 60_000), 299)
+    columns = {"zip": (100 + often).astype(str).tolist(), "age": rng.integers(0, 40, 60_000).tolist()}
+    columns["ill"] = rng.choice(["no", "yes"], 60_000).tolist()
+    found = audit(pa.table(columns), secret="ill", shuffles=19).fixes
+    assert found is not None
+    assert found.sampled == 20_000
+    assert found.found == pytest.approx(alone(columns, ["zip", "age"]))
+    assert alone({name: values[::3] for name, values in columns.items()}, ["zip", "age"]) > 2 * found.found
+    written = {("zip", None): None, ("zip", "first 2 characters"): 2, ("zip", "first character"): 1}
+    for fix, effect in by_fix(found.effects).items():
+        if fix in written:
+            names = ["age"] if written[fix] is None else ["zip", "age"]
+            codes = [code[: written[fix]] for code in columns["zip"]]
+            true = alone({**columns, "zip": codes}, names)
+            # Codes that are not among the sampled records count as different at any level.
+            assert effect.found == pytest.approx(true) if fix[1] is None else true <= effect.found < true + 8
+    assert len(found.effects) > 1
+
+
 def test_the_column_that_tells_the_secret_is_the_one_to_drop() -> None:
     found = effects(ask(Question(pa.table(clinic(2000)), secret="illness"), in_cells=True))
     best = min((each for each in found.effects if each.fix == "drop"), key=lambda each: each.guessed)

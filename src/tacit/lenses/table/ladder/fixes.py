@@ -15,6 +15,9 @@ from tacit.lenses.table.kept.values import ColumnValues, ValueGroups, distinct_t
 from tacit.lenses.table.ladder.guessing import OF, Guesser, alone, most_records, secrets_of
 from tacit.lenses.table.linkage.coarser import CoarserLevel, coarser_levels, with_levels
 from tacit.lenses.table.question import TableQuestion
+from tacit.tables.counting import Counts, counted_before
+from tacit.tables.symbols import encoded
+from tacit.tables.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,7 +63,8 @@ class FixEffect:
 class FixEffects:
     """What each of some changes does by itself; ``found`` and ``guessed`` are those of the original table.
 
-    ``sampled`` is how many records were used, if not all were: then more people seem alone than are.
+    ``sampled`` is how many records were used, if not all were. Who is found is counted on all records nevertheless if
+    their combinations were counted before; if not, more people seem alone than are.
     """
 
     found: float
@@ -107,6 +111,7 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
     groups = {name: ValueGroups.coarse(each) for name, each in values.items()}
     coarse = {name: groups[name].rows(values[name]) for name in released}
     name_of = dict(zip(levels, names, strict=True))
+    everybody = _Everybody.of(table, [name for name in known if name in released], rows)
     secret = secrets_of(question, most)
     everything = Guesser.of(coarse, secret)
     before = Guesser.of({name: coarse[name] for name in question.known if name in coarse}, secret)
@@ -117,7 +122,8 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
         by += [level] if level is not None and changed in known else []
         inside = changed if changed in before.columns else None
         guess = everything.right(changed, level) - before.right(inside, level if inside else None)
-        return OF * alone(numbered(by)) if by else 0.0, OF * max(0.0, guess)
+        share = everybody.alone(changed, level) if everybody else alone(numbered(by)) if by else 0.0
+        return OF * share, OF * max(0.0, guess)
 
     single, guessed = measured()
     tried_fixes = []
@@ -130,6 +136,39 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
     return FixEffects(
         single, guessed, tuple(tried_fixes), None if rows.num_rows == table.row_count() else rows.num_rows
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Everybody:
+    """All records of a table that was counted, by the columns that may be known; ``rows`` are some of the records."""
+
+    columns: tuple[str, ...]
+    counts: Counts
+    rows: pa.Table
+
+    @classmethod
+    def of(cls, table: Table, columns: Sequence[str], rows: pa.Table) -> _Everybody | None:
+        """None if the table was not counted, or ``rows`` are all of it."""
+        counts = counted_before(table, columns) if columns and rows.num_rows < table.row_count() else None
+        return None if counts is None else cls(tuple(columns), counts, rows)
+
+    def alone(self, changed: str | None, level: Codes | None) -> float:
+        """The share of people whom nobody else equals, with a column left out, or changed to the ``level`` of each row.
+
+        A value that the rows lack has a level of its own, so that no more people are alone than this says.
+        """
+        by = [self.counts.codes[:, at] for at, name in enumerate(self.columns) if name != changed]
+        if level is not None and changed in self.columns:
+            at = self.columns.index(changed)
+            values, place = encoded(self.rows.column(changed), changed)
+            of_value = dict(zip(values, level[np.unique(place, return_index=True)[1]].tolist(), strict=True))
+            unseen = int(level.max(initial=0)) + 1
+            levels = [of_value.get(value, unseen + number) for number, value in enumerate(self.counts.levels[at])]
+            by.append(np.array(levels, np.int64)[self.counts.codes[:, at]])
+        if not by:
+            return 0.0
+        people = np.bincount(numbered(by), self.counts.records)
+        return float((people == 1).sum() / people.sum())
 
 
 def _kept(column: Codes, level: pa.ChunkedArray) -> float:

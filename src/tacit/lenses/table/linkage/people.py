@@ -14,6 +14,7 @@ from tacit.errors import Setting, sentence
 from tacit.lenses.table.linkage.coarser import CoarserLevel, coarser_levels, with_levels
 from tacit.lenses.table.linkage.results import Cure, FoundBy, PeopleFound, Why
 from tacit.lenses.table.question import TableQuestion
+from tacit.tables.counting import counted_whole
 from tacit.tables.grouping import group_sizes
 from tacit.tables.table import Table
 
@@ -25,6 +26,8 @@ MOST_COLUMNS = 3
 MOST_CURES = 6
 # With more columns than this, no coarser levels are tried: each step tries every column, and there are as many steps.
 WIDE = 40
+# If so many rows say that there are few combinations of values, they are counted once for all questions.
+FIRST_ROWS = 20_000
 # Levels suffice if at most one person in this many stays alone.
 ALONE_IN = 1_000
 
@@ -48,6 +51,7 @@ def people_found(question: TableQuestion, known: Sequence[str] = (), *, least: i
     which levels are counted is chosen on at most 100,000 rows: in a larger table there may be worse ones.
     """
     table, released = question.as_given(), question.released
+    counted_whole(table, [*question.secret, *released], look=FIRST_ROWS)
 
     def found(why: Why, columns: Sequence[str]) -> FoundBy:
         return FoundBy(why, tuple(columns), group_sizes(table, columns, question.secret, least=least))
