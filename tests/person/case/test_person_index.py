@@ -92,8 +92,10 @@ def test_a_source_that_changed_is_read_again_and_the_old_forgotten(case: Path) -
 def test_a_damaged_file_is_made_again(case: Path) -> None:
     first = answer(case)
     for place, path in enumerate(kept(case)):
-        if place % many(3, 1) == 0:
+        if place % many(3, 1) == 0 or path.name.endswith("-records"):
             path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+            assert answer(case) == first
+            # This process had opened the damaged file; now it reads the new one.
             assert answer(case) == first
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from tacit.person.link.attributes import Attributes, Coded, IntArray, arrow_table, lent, listed, numbers, one
 from tacit.person.link.forms.bounds import sql_letters
 from tacit.tables.engines import Store
+from tacit.tables.table import stamp_of
 
 Forming = Callable[[Attributes], Attributes]
 # Numbers of records and values; an engine refuses larger ones.
@@ -204,9 +205,8 @@ def read_coded(
     certain: bool,
 ) -> tuple[Attributes, Attributes | None]:
     """Attributes that were written, used in place; several processes may read one file."""
-    name = _called(path)
     left = store.leave(PROCESS + records * BESIDE)
-    store.run(f"ATTACH IF NOT EXISTS {store.text(str(path))} AS {name} (READ_ONLY)")
+    name = _attached(store, path)
     rows, values = _every_row(f"{name}.kept_rows", certain=certain), f"{name}.kept_values"
     if not formed:
         return _attributes(Coded(store, values, rows, counts, needed=(left,), certain=certain), records, several), None
@@ -231,11 +231,25 @@ def write_tables(store: Store, tables: Mapping[str, str], path: Path) -> None:
 
 def kept_tables(store: Store, path: Path, *called: str) -> list[str]:
     """The names in a store of tables that were written."""
-    name = _called(path)
-    store.run(f"ATTACH IF NOT EXISTS {store.text(str(path))} AS {name} (READ_ONLY)")
+    name = _attached(store, path)
     return [f"{name}.{each}" for each in called]
 
 
+def _attached(store: Store, path: Path) -> str:
+    """The name of a written file in a store, where it is opened if it is not yet.
+
+    A file that was damaged and made again is another file: who opened the damaged one cannot read it any more.
+    """
+    beginning = _called(path)
+    name = "_".join(map(str, (beginning, *stamp_of(path))))
+    same = f"starts_with(database_name, {store.text(beginning)})"
+    for other in store.ask(f"SELECT database_name AS name FROM duckdb_databases() WHERE {same}").column("name"):
+        if str(other) != name:
+            store.run(f"DETACH {other}")
+    store.run(f"ATTACH IF NOT EXISTS {store.text(str(path))} AS {name} (READ_ONLY)")
+    return name
+
+
 def _called(path: Path) -> str:
-    """The name of a file in an engine, always the same for the same path."""
+    """How the name of a file in a store begins, always the same for the same path."""
     return f"tacit_kept_{hashlib.sha256(str(path.absolute()).encode()).hexdigest()[:24]}"
