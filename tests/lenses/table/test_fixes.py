@@ -14,6 +14,7 @@ import pytest
 from hospital import hospital
 from tables_of_people import clinic
 from tacit import audit
+from tacit.lenses.table.ladder import fixes as ladder_fixes
 from tacit.lenses.table.ladder.fixes import Fix, FixEffect, effects, fixes_of
 from tacit.lenses.table.question import ask
 from tacit.requests import Question
@@ -82,6 +83,23 @@ def test_values_that_no_sampled_record_has_are_told_at_a_coarser_level_too(kind:
         at_level = [told(value, each.setting.value["place"]) for value in values]
         assert each.found == pytest.approx(alone({**columns, "place": at_level}, ["place", "age"]))
     assert min(each.found for each in coarser) < 1 < 40 < found.found
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_people_found_in_a_table_of_many_combinations_are_counted_too_unless_it_is_too_large(
+    counted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    columns = {name: rng.integers(0, size, 60_000).tolist() for name, size in (("day", 400), ("town", 200), ("age", 2))}
+    monkeypatch.setattr(ladder_fixes, "MOST_COUNTED", 60_000 if counted else 59_999)
+    result = audit(pa.table({**columns, "ill": rng.choice(["no", "yes"], 60_000)}), secret="ill", shuffles=19)
+    assert result.fixes is not None
+    assert (result.fixes.sampled, result.fixes.counted) == (20_000, counted)
+    true = alone(columns, ["day", "town", "age"])
+    assert (result.fixes.found == pytest.approx(true)) == counted
+    assert counted or result.fixes.found > true + 150
+    told = "(Found: counted on all)" if counted else "more people are alone than among all"
+    assert told in " ".join(result.as_text().split())
 
 
 def test_the_column_that_tells_the_secret_is_the_one_to_drop() -> None:

@@ -15,13 +15,15 @@ from tacit.lenses.table.kept.values import ColumnValues, ValueGroups, distinct_t
 from tacit.lenses.table.ladder.guessing import OF, Guesser, alone, most_records, secrets_of
 from tacit.lenses.table.linkage.coarser import CoarserLevel, coarser_levels, with_levels
 from tacit.lenses.table.question import TableQuestion
-from tacit.tables.counting import Counts, counted_before
+from tacit.tables.counting import Counts, count, counted_before
 from tacit.tables.sources import open_table
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+# The combinations of so many records are counted if they were not before, though each record may have its own.
+MOST_COUNTED = 1_000_000
 # The column of a level, where values are told at it.
 TOLD = "__tacit_level__"
 
@@ -66,14 +68,15 @@ class FixEffect:
 class FixEffects:
     """What each of some changes does by itself; ``found`` and ``guessed`` are those of the original table.
 
-    ``sampled`` is how many records were used, if not all were. Who is found is counted on all records nevertheless if
-    their combinations were counted before; if not, more people seem alone than are.
+    ``sampled`` is how many records were used, if not all were. Who is found is ``counted`` on all records nevertheless
+    if there are at most 1,000,000, or their combinations were counted before; if not, more people seem alone than are.
     """
 
     found: float
     guessed: float
     effects: tuple[FixEffect, ...]
     sampled: int | None
+    counted: bool
 
 
 def fixes_of(question: TableQuestion, columns: Sequence[str] | None = None) -> tuple[Fix, ...]:
@@ -96,7 +99,8 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
     Guarantees
     ----------
     Measured on the original table, on evenly spaced records: at most 20,000, and at most 800,000 values; who is found,
-    on all records if their combinations were counted before. The base is measured on the same records.
+    on all records if there are at most 1,000,000, or their combinations were counted before. The base is measured on
+    the same records.
     """
     fixes = fixes_of(question) if fixes is None else fixes
     table, released, known = question.as_given(), question.released, question.known or question.released
@@ -137,9 +141,8 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
             continue
         kept = 0.0 if fix.level is None else _kept(coarse[fix.column], at_levels.column(name_of[fix.level]))
         tried_fixes.append(_effect(fix, kept, *measured(fix.column, fix.level)))
-    return FixEffects(
-        single, guessed, tuple(tried_fixes), None if rows.num_rows == table.row_count() else rows.num_rows
-    )
+    sampled = None if rows.num_rows == table.row_count() else rows.num_rows
+    return FixEffects(single, guessed, tuple(tried_fixes), sampled, sampled is None or everybody is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,8 +155,11 @@ class _Everybody:
 
     @classmethod
     def of(cls, table: Table, columns: Sequence[str], rows: pa.Table) -> _Everybody | None:
-        """None if the table was not counted, or ``rows`` are all of it."""
-        counts = counted_before(table, columns) if columns and rows.num_rows < table.row_count() else None
+        """None if the table was not counted and is too large to be, or if ``rows`` are all of it."""
+        records = table.row_count()
+        if not columns or rows.num_rows == records:
+            return None
+        counts = count(table, columns) if records <= MOST_COUNTED else counted_before(table, columns)
         types = dict(zip(rows.column_names, rows.schema.types, strict=True))
         return None if counts is None else cls(tuple(columns), counts, types)
 
