@@ -196,6 +196,21 @@ def test_the_cells_of_a_large_table_of_few_combinations_are_those_of_all_its_rec
         assert rung.kept == pytest.approx(made.keeps.mean_kept, abs=0.02)
 
 
+def test_where_rows_take_turns_records_of_every_secret_are_looked_at() -> None:
+    # Of 40,000 records every second one is looked at, which has the same secret as the one before.
+    rng = np.random.default_rng(0)
+    ill = np.arange(40_000) % 2
+    columns = {
+        "ill": np.where(ill == 1, "yes", "no"),
+        "age": rng.integers(20, 60, 40_000) + 30 * ill * (rng.random(40_000) < 0.5),
+    }
+    result = audit(pa.table({**columns, "town": rng.integers(0, 9, 40_000).astype(str)}), secret="ill", shuffles=19)
+    assert result.ladder.prior == pytest.approx(500, abs=10)
+    assert result.ladder.original.guessed > 150
+    assert result.fixes is not None
+    assert result.fixes.guessed > 150
+
+
 def test_where_the_strictest_epsilon_keeps_enough_of_very_many_records_no_other_is_tried() -> None:
     rng = np.random.default_rng(0)
     columns = {name: rng.integers(0, size, 30_000).astype(str) for name, size in (("ill", 2), ("age", 5), ("town", 6))}

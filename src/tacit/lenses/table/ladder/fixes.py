@@ -12,7 +12,7 @@ from tacit.errors import Setting
 from tacit.learn.arrays import Codes
 from tacit.lenses.table.kept.information import entropy_of, kept_share, numbered
 from tacit.lenses.table.kept.values import ColumnValues, ValueGroups, distinct_texts
-from tacit.lenses.table.ladder.guessing import OF, Guesser, alone, most_records, secrets_of
+from tacit.lenses.table.ladder.guessing import OF, Guesser, alone, most_records, secrets_of, some_records
 from tacit.lenses.table.linkage.coarser import CoarserLevel, coarser_levels, with_levels
 from tacit.lenses.table.question import TableQuestion
 from tacit.tables.counting import Counts, count, counted_before
@@ -107,7 +107,7 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
     levels = [fix.level for fix in fixes if fix.level is not None]
     names = [f"__tacit_level{at}__" for at in range(len(levels))]
     most = most_records(len(released))
-    sample = table.thinned(most)
+    sample = some_records(table, question.secret, most)
     rows = sample.sample(released, most)
     coarser = sample.select(list(dict.fromkeys(level.column for level in levels)))
     at_levels = with_levels(coarser, levels, names).sample(names, most) if levels else rows
@@ -119,7 +119,7 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
     coarse = {name: groups[name].rows(values[name]) for name in released}
     name_of = dict(zip(levels, names, strict=True))
     everybody = _Everybody.of(table, [name for name in known if name in released], rows)
-    secret = secrets_of(question, most)
+    secret = secrets_of(sample, question.secret)
     everything = Guesser.of(coarse, secret)
     before = Guesser.of({name: coarse[name] for name in question.known if name in coarse}, secret)
 
