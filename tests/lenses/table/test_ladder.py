@@ -16,7 +16,7 @@ from hospital import hospital
 from sizes import few, many
 from tables_of_people import clinic, patients, read_csv, write_csv
 from tacit import audit, protect
-from tacit.errors import ArgumentError
+from tacit.errors import ArgumentError, DataError
 from tacit.lenses.table.kept import keeping
 from tacit.lenses.table.ladder import climbing
 from tacit.lenses.table.ladder.climbing import ladder
@@ -244,6 +244,19 @@ def test_a_table_that_protect_would_refuse_is_audited_and_told_why() -> None:
     assert result.ladder.original.found == 0
     assert "No release can be made from this table: column 'card' holds whole numbers" in result.suggestion.sentence
     assert "No release can be made" in str(result)
+
+
+def test_a_value_that_protect_would_refuse_is_told_of_even_if_no_sampled_record_has_it() -> None:
+    # Of 60,000 records every third one is looked at, and not the second.
+    card = [at % 70 for at in range(60_000)]
+    card[1] = 2**60 + 1
+    table = pa.table({"ill": ["no", "yes", "no", "no"] * 15_000, "card": card})
+    result = audit(table, secret="ill", shuffles=19)
+    assert result.ladder.rungs == ()
+    assert not result.suggestion.command
+    assert "No release can be made from this table: column 'card' holds whole numbers" in result.suggestion.sentence
+    with pytest.raises(DataError, match="'card' holds whole numbers"):
+        protect(table, secret="ill", epsilon=1)
 
 
 def test_where_little_is_kept_it_is_said_what_keeps_more() -> None:

@@ -17,6 +17,7 @@ from tacit.codes.asking import CodeRequest
 from tacit.codes.code import CellCode
 from tacit.codes.coding import FEW_COMBINATIONS, PlacedTable, atoms_here, counts_by_cell, written_numbers
 from tacit.codes.scales.encoding import atoms_table
+from tacit.codes.scales.finding import require_scales
 from tacit.codes.searching import CountedAtoms, cells_within_each, count_for_code, published
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, NotCertifiedError, Setting, sentence
@@ -190,7 +191,11 @@ class Climb:
     @cached_property
     def atoms(self) -> CountedAtoms:
         """The counts for the search for cells, which do not depend on epsilon."""
-        return count_for_code(self.counting.to_bound(), code_request(self.counting, self.goal, self.making))
+        request = code_request(self.counting, self.goal, self.making)
+        if self.counting is not self.whole:
+            # A value that protect would refuse may be in none of the sampled records.
+            require_scales(self.whole.to_bound(), request.columns, request.levels)
+        return count_for_code(self.counting.to_bound(), request)
 
     @property
     def varies(self) -> bool:

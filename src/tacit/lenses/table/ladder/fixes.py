@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 # The combinations of so many records are counted if they were not before, though each record may have its own.
 MOST_COUNTED = 1_000_000
-# The column of a level, where values are told at it.
-TOLD = "__tacit_level__"
+# The column of a level, beside the values that it is of.
+COARSER = "__tacit_level__"
 
 
 @dataclass(frozen=True)
@@ -168,20 +168,20 @@ class _Everybody:
         by = [self.counts.codes[:, at] for at, name in enumerate(self.columns) if name != changed]
         if level is not None and changed in self.columns:
             at = self.columns.index(changed)
-            by.append(self._told(self.counts.levels[at], level)[self.counts.codes[:, at]])
+            by.append(self._at_level(self.counts.levels[at], level)[self.counts.codes[:, at]])
         if not by:
             return 0.0
         people = np.bincount(numbered(by), self.counts.records)
         return float((people == 1).sum() / people.sum())
 
-    def _told(self, values: Sequence[Any], level: CoarserLevel) -> Codes:
+    def _at_level(self, values: Sequence[Any], level: CoarserLevel) -> Codes:
         """What each value of a column is at a level."""
         import pyarrow as pa
 
         name, kind = level.column, self.types[level.column]
         column = pa.array(values, kind.value_type if pa.types.is_dictionary(kind) else kind)
-        told = with_levels(open_table(pa.table({name: column})), [level], [TOLD]).sample([TOLD], len(values))
-        return distinct_texts(told.column(0))[1]
+        coarser = with_levels(open_table(pa.table({name: column})), [level], [COARSER])
+        return distinct_texts(coarser.sample([COARSER], len(values)).column(0))[1]
 
 
 def _kept(column: Codes, level: pa.ChunkedArray) -> float:
