@@ -30,7 +30,7 @@ from tacit.tables import (
 )
 from tacit.tables.engines import engine_class
 from tacit.tables.engines.duckdb import connections, engine, layouts, rewriting
-from tacit.tables.engines.duckdb.connections import free_memory
+from tacit.tables.engines.duckdb.connections import LeftMemory, connect, free_memory
 
 ROWS = 3000
 
@@ -179,6 +179,16 @@ def test_an_engine_leaves_memory_for_what_is_beside_its_tables_as_long_as_it_is_
         assert shown() == "180.0 MiB"
         beside.clear()
         assert shown() == "300.0 MiB"
+
+
+def test_memory_is_given_back_while_a_result_is_being_read():
+    connection = connect(memory="300MiB")
+    beside = LeftMemory(connection, 100 << 20)
+    result = connection.execute("SELECT range FROM range(5000)")
+    assert result.fetchone() == (0,)
+    del beside
+    assert len(result.fetchall()) == 4999
+    assert connection.execute("SELECT current_setting('memory_limit')").fetchall() == [("300.0 MiB",)]
 
 
 def test_a_process_is_told_of_no_more_than_its_group_may_take(monkeypatch):

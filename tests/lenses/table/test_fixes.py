@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 from hospital import hospital
 from tables_of_people import clinic
 from tacit import audit
+from tacit.lenses.table.ladder import fixes as ladder_fixes
 from tacit.lenses.table.ladder.fixes import Fix, FixEffect, effects, fixes_of
 from tacit.lenses.table.question import ask
 from tacit.requests import Question
@@ -56,10 +59,47 @@ def test_people_found_in_a_large_table_are_counted_on_all_its_records() -> None:
         if fix in written:
             names = ["age"] if written[fix] is None else ["zip", "age"]
             codes = [code[: written[fix]] for code in columns["zip"]]
-            true = alone({**columns, "zip": codes}, names)
-            # Codes that are not among the sampled records count as different at any level.
-            assert effect.found == pytest.approx(true) if fix[1] is None else true <= effect.found < true + 8
+            assert effect.found == pytest.approx(alone({**columns, "zip": codes}, names))
     assert len(found.effects) > 1
+
+
+@pytest.mark.parametrize("kind", ["codes", "dates", "numbers"])
+def test_values_that_no_sampled_record_has_are_told_at_a_coarser_level_too(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    place = np.where(rng.random(60_000) < 0.06, rng.integers(0, 9000, 60_000), 180 * rng.integers(0, 50, 60_000))
+    values: list[Any] = [f"{each:05}" for each in place]
+    told: Callable[[Any, Any], Any] = lambda value, level: value[: int(level.partition(":")[2])]  # noqa: E731
+    if kind == "dates":
+        values = [dt.date(2000, 1, 1) + dt.timedelta(days=int(each)) for each in place]
+        told = lambda value, level: (value.year, value.month if level == "month" else 0)  # noqa: E731
+    elif kind == "numbers":
+        values = [10.0 * each + 0.5 for each in place]
+        told = lambda value, level: value // level  # noqa: E731
+    columns = {"place": values, "age": rng.integers(0, 10, 60_000).tolist()}
+    found = audit(pa.table({**columns, "ill": rng.choice(["no", "yes"], 60_000)}), secret="ill", shuffles=19).fixes
+    assert found is not None
+    coarser = [each for each in found.effects if each.column == "place" and each.fix == "coarser"]
+    for each in coarser:
+        at_level = [told(value, each.setting.value["place"]) for value in values]
+        assert each.found == pytest.approx(alone({**columns, "place": at_level}, ["place", "age"]))
+    assert min(each.found for each in coarser) < 1 < 40 < found.found
+
+
+@pytest.mark.parametrize("counted", [True, False])
+def test_people_found_in_a_table_of_many_combinations_are_counted_too_unless_it_is_too_large(
+    counted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(0)
+    columns = {name: rng.integers(0, size, 60_000).tolist() for name, size in (("day", 400), ("town", 200), ("age", 2))}
+    monkeypatch.setattr(ladder_fixes, "MOST_COUNTED", 60_000 if counted else 59_999)
+    result = audit(pa.table({**columns, "ill": rng.choice(["no", "yes"], 60_000)}), secret="ill", shuffles=19)
+    assert result.fixes is not None
+    assert (result.fixes.sampled, result.fixes.counted) == (20_000, counted)
+    true = alone(columns, ["day", "town", "age"])
+    assert (result.fixes.found == pytest.approx(true)) == counted
+    assert counted or result.fixes.found > true + 150
+    told = "(Found: counted on all)" if counted else "more people are alone than among all"
+    assert told in " ".join(result.as_text().split())
 
 
 def test_the_column_that_tells_the_secret_is_the_one_to_drop() -> None:

@@ -16,7 +16,7 @@ from hospital import hospital
 from sizes import few, many
 from tables_of_people import clinic, patients, read_csv, write_csv
 from tacit import audit, protect
-from tacit.errors import ArgumentError
+from tacit.errors import ArgumentError, DataError
 from tacit.lenses.table.kept import keeping
 from tacit.lenses.table.ladder import climbing
 from tacit.lenses.table.ladder.climbing import ladder
@@ -196,6 +196,21 @@ def test_the_cells_of_a_large_table_of_few_combinations_are_those_of_all_its_rec
         assert rung.kept == pytest.approx(made.keeps.mean_kept, abs=0.02)
 
 
+def test_where_rows_take_turns_records_of_every_secret_are_looked_at() -> None:
+    # Of 40,000 records every second one is looked at, which has the same secret as the one before.
+    rng = np.random.default_rng(0)
+    ill = np.arange(40_000) % 2
+    columns = {
+        "ill": np.where(ill == 1, "yes", "no"),
+        "age": rng.integers(20, 60, 40_000) + 30 * ill * (rng.random(40_000) < 0.5),
+    }
+    result = audit(pa.table({**columns, "town": rng.integers(0, 9, 40_000).astype(str)}), secret="ill", shuffles=19)
+    assert result.ladder.prior == pytest.approx(500, abs=10)
+    assert result.ladder.original.guessed > 150
+    assert result.fixes is not None
+    assert result.fixes.guessed > 150
+
+
 def test_where_the_strictest_epsilon_keeps_enough_of_very_many_records_no_other_is_tried() -> None:
     rng = np.random.default_rng(0)
     columns = {name: rng.integers(0, size, 30_000).astype(str) for name, size in (("ill", 2), ("age", 5), ("town", 6))}
@@ -229,6 +244,19 @@ def test_a_table_that_protect_would_refuse_is_audited_and_told_why() -> None:
     assert result.ladder.original.found == 0
     assert "No release can be made from this table: column 'card' holds whole numbers" in result.suggestion.sentence
     assert "No release can be made" in str(result)
+
+
+def test_a_value_that_protect_would_refuse_is_told_of_even_if_no_sampled_record_has_it() -> None:
+    # Of 60,000 records every third one is looked at, and not the second.
+    card = [at % 70 for at in range(60_000)]
+    card[1] = 2**60 + 1
+    table = pa.table({"ill": ["no", "yes", "no", "no"] * 15_000, "card": card})
+    result = audit(table, secret="ill", shuffles=19)
+    assert result.ladder.rungs == ()
+    assert not result.suggestion.command
+    assert "No release can be made from this table: column 'card' holds whole numbers" in result.suggestion.sentence
+    with pytest.raises(DataError, match="'card' holds whole numbers"):
+        protect(table, secret="ill", epsilon=1)
 
 
 def test_where_little_is_kept_it_is_said_what_keeps_more() -> None:

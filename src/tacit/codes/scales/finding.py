@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,6 +42,9 @@ from tacit.tables.columns import Column
 from tacit.tables.counting import count, counted_before, few_combinations
 from tacit.tables.numbers import INFINITE, MINUS_INFINITE, MISSING, NUMBER, number_of
 from tacit.tables.table import Table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # Fewer codes than this are told one by one; more categories than this are told in the order of the alphabet.
 FEW_CODES = 6
@@ -130,9 +133,7 @@ def find_scales(
     every = [*columns, *beside]
     if sample.num_rows < table.row_count() and counted_before(table, every) is None and few_combinations(sample):
         count(table, every)
-    texts = {name: sampled_texts(sample.column(name)) for name in columns if table[name].dtype == "String"}
-    plans = {name: _plan(table[name], wishes.get(name), texts.get(name, [])) for name in columns}
-    ends = number_ends(table, {n: _layout(plan) for n, plan in plans.items() if isinstance(plan, _Numbers | _Dates)})
+    texts, plans, ends = _first_look(table, columns, wishes, sample)
     for name in [name for name, each in ends.items() if math.isnan(each.low) and table[name].dtype == "String"]:
         # Only "nan", "" and the like, which are missing among numbers; here they are values.
         plans[name] = _Values()
@@ -157,9 +158,26 @@ def find_scales(
             scales.append(date_scale(name, numbers, ends[name], plan.layout, plan.unit, least=least))
         else:
             assert isinstance(plan, _Numbers)
-            _refuse_inexact(table[name], ends[name])
             scales.append(number_scale(name, numbers, ends[name], plan.wish, least=least))
     return tuple(scales)
+
+
+def require_scales(table: Table, columns: Sequence[str], wishes: Mapping[str, LevelWish] | None = None) -> None:
+    """Refuse the numbers and dates that :func:`find_scales` refuses in any of all rows, in one pass; nothing else."""
+    _first_look(table, columns, wishes or {}, table.sample(columns, SAMPLE_ROWS))
+
+
+def _first_look(
+    table: Table, columns: Sequence[str], wishes: Mapping[str, LevelWish], sample: pa.Table
+) -> tuple[dict[str, list[str]], dict[str, Plan], dict[str, NumberEnds]]:
+    """The texts in a sample, how each column is to be read, and the ends of numbers and dates in the whole table."""
+    texts = {name: sampled_texts(sample.column(name)) for name in columns if table[name].dtype == "String"}
+    plans = {name: _plan(table[name], wishes.get(name), texts.get(name, [])) for name in columns}
+    ends = number_ends(table, {n: _layout(plan) for n, plan in plans.items() if isinstance(plan, _Numbers | _Dates)})
+    for name, each in ends.items():
+        if isinstance(plans[name], _Numbers):
+            _refuse_inexact(table[name], each)
+    return texts, plans, ends
 
 
 def beginnings(name: str, texts: Sequence[str], missing: bool) -> BeginningScale:

@@ -176,12 +176,17 @@ def _changes(audit: AuditResult, *, few: bool) -> Iterator[doc.Block]:
             for fix in best
         ]
         yield doc.TableBlock(heads, [unchanged, *rows])
-        sample = "" if fixes.sampled is None else f", estimated from {fixes.sampled:,} records"
         words = (
             "Found: nobody else has their values. Guessed: at least this many more than without the table. Kept: of "
+            "the columns. Each line on its own"
         )
-        words += "the columns. Each line on its own{sample}."
-        yield doc.Paragraph(sentence(words, sample=sample), "note")
+        if fixes.sampled is not None:
+            words += ", estimated from {sampled}" + (
+                " (Found: counted on all)" if fixes.counted else ", among which more people are alone than among all"
+            )
+        words += "."
+        sampled = doc.Count(fixes.sampled or 0, "record")
+        yield doc.Paragraph(sentence(words, sampled=sampled), "note")
         yield doc.Paragraph(sentence("{}", _again(audit, best[0])), label="See what remains")
     cure = cure_of(audit)
     short = len(best) + 2 * few < _CHANGES_TOLD

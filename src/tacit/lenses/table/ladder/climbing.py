@@ -17,6 +17,7 @@ from tacit.codes.asking import CodeRequest
 from tacit.codes.code import CellCode
 from tacit.codes.coding import FEW_COMBINATIONS, PlacedTable, atoms_here, counts_by_cell, written_numbers
 from tacit.codes.scales.encoding import atoms_table
+from tacit.codes.scales.finding import require_scales
 from tacit.codes.searching import CountedAtoms, cells_within_each, count_for_code, published
 from tacit.document import Progress, silent
 from tacit.errors import ArgumentError, NotCertifiedError, Setting, sentence
@@ -26,7 +27,7 @@ from tacit.lenses.table.kept.information import numbered
 from tacit.lenses.table.kept.keeping import kept_shares
 from tacit.lenses.table.kept.reading import ReleasedColumn
 from tacit.lenses.table.kept.values import ColumnValues, ValueGroups
-from tacit.lenses.table.ladder.guessing import MOST_RECORDS, OF, Guesser, most_records, secrets_of
+from tacit.lenses.table.ladder.guessing import MOST_RECORDS, OF, Guesser, most_records, secrets_of, some_records
 from tacit.lenses.table.ladder.results import Ladder, ReleaseRung, Rows
 from tacit.lenses.table.mechanisms import ReleaseGoal, plan_by_goal
 from tacit.lenses.table.question import TableQuestion, ask
@@ -175,7 +176,7 @@ class Climb:
         table = open_table(question.source, engine=question.engine, memory=question.memory).pinned()
         table = table.held(MOST_RECORDS)
         sampled = whole = _table_question(replace(question, source=table), goal)
-        sample = table.thinned(min(MOST_RECORDS, most_records(len(whole.released))))
+        sample = some_records(table, whole.secret, min(MOST_RECORDS, most_records(len(whole.released))))
         if sample is not table:
             # A column may differ in every row of a sample but not of the table: the whole table was checked for that.
             sampled = _table_question(replace(question, source=sample, keep_id=whole.released), goal, whole.cuts)
@@ -184,12 +185,17 @@ class Climb:
         values = {name: ColumnValues.of(name, records.column(name), kinds[name]) for name in sampled.released}
         groups = {name: ValueGroups.coarse(each) for name, each in values.items()}
         counting = whole if _few_combinations(whole, code_request(whole, goal, making)) else sampled
-        return cls(whole, counting, sampled, goal, making, records, values, groups, secrets_of(sampled))
+        secret = secrets_of(sampled.as_given(), sampled.secret)
+        return cls(whole, counting, sampled, goal, making, records, values, groups, secret)
 
     @cached_property
     def atoms(self) -> CountedAtoms:
         """The counts for the search for cells, which do not depend on epsilon."""
-        return count_for_code(self.counting.to_bound(), code_request(self.counting, self.goal, self.making))
+        request = code_request(self.counting, self.goal, self.making)
+        if self.counting is not self.whole:
+            # A value that protect would refuse may be in none of the sampled records.
+            require_scales(self.whole.to_bound(), request.columns, request.levels)
+        return count_for_code(self.counting.to_bound(), request)
 
     @property
     def varies(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,13 +11,17 @@ import numpy as np
 from tacit.learn.arrays import Codes, Floats
 from tacit.lenses.table.kept.information import numbered
 from tacit.lenses.table.kept.values import distinct_texts
-from tacit.lenses.table.question import TableQuestion
+from tacit.tables.counting import TooManyValues, count
+from tacit.tables.table import Table
 
 # Numbers of people are stated out of this many.
 OF = 1_000
 # How many evenly spaced records are used at most; and, for a wide table, how many values (records times columns), but
 # never fewer records than the last number, because fewer show nothing.
 MOST_RECORDS, MOST_VALUES, FEWEST_RECORDS = 20_000, 800_000, 1_000
+# Among evenly spaced records no secret has a share that differs by more than this from its share of all, or others are
+# used.
+ALIKE = 0.05
 # Records are dealt into this many parts; those of each part are guessed from what the others show.
 PARTS = 4
 # How many secrets are guessed: the commonest ones.
@@ -123,7 +127,30 @@ def most_records(columns: int) -> int:
     return max(FEWEST_RECORDS, min(MOST_RECORDS, MOST_VALUES // max(columns, 1)))
 
 
-def secrets_of(question: TableQuestion, most: int = MOST_RECORDS) -> Codes:
+def some_records(table: Table, secret: Sequence[str], most: int) -> Table:
+    """At most so many records, evenly spaced; or spread without a period, where secrets have other shares among these.
+
+    Where rows take turns, a case and its control, every second one would be a control.
+    """
+    spaced = table.thinned(most)
+    if spaced is table:
+        return table
+    try:
+        every, some = _secret_shares(table, secret), _secret_shares(spaced, secret)
+    except TooManyValues:
+        return spaced
+    unlike = max(abs(share - some.get(label, 0.0)) for label, share in every.items()) > ALIKE
+    # Rows that are spread may be a few more than were asked for.
+    return table.spread(max(1, most * 49 // 50)).held(most) if unlike else spaced
+
+
+def _secret_shares(table: Table, secret: Sequence[str]) -> dict[Any, float]:
+    counts = count(table, secret)
+    shares = counts.records / counts.records.sum()
+    return dict(zip(counts.symbols(secret)[0].labels(), shares.tolist(), strict=True))
+
+
+def secrets_of(table: Table, secret: Sequence[str], most: int = MOST_RECORDS) -> Codes:
     """Which secret each of the records used has, from 0 on."""
-    rows = question.as_given().sample(question.secret, most)
+    rows = table.sample(secret, most)
     return numbered([distinct_texts(column)[1] for column in rows.columns])

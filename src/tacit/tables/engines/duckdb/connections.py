@@ -79,12 +79,14 @@ class LeftMemory:
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, size: int) -> None:
-        _leave_more(connection, size)
-        weakref.finalize(self, _leave_more, connection, -size).atexit = False
+        spill = _connections[connection]
+        # The last reference may go while a result of the connection is being read, which a further query would end.
+        own = connection.cursor()
+        _leave_more(own, spill, size)
+        weakref.finalize(self, _leave_more, own, spill, -size).atexit = False
 
 
-def _leave_more(connection: duckdb.DuckDBPyConnection, size: int) -> None:
-    spill = _connections[connection]
+def _leave_more(connection: duckdb.DuckDBPyConnection, spill: Path, size: int) -> None:
     _left[spill] = _left.get(spill, 0) + size
     limit = _limits[spill]
     connection.execute(f"SET memory_limit = '{max(limit - _left[spill], limit // 2) >> 10}KiB'")
