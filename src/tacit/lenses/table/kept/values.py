@@ -58,6 +58,16 @@ class ColumnValues:
         """What levels of the column were taken to say, by their texts, where that follows from the text alone."""
         return {}
 
+    @cached_property
+    def listed(self) -> list[Any]:
+        """The values as a list, in which one is found sooner than in an array of texts."""
+        return list(self.values.tolist())
+
+    @cached_property
+    def places(self) -> dict[Any, int]:
+        """The code of each value."""
+        return {value: at for at, value in enumerate(self.listed)}
+
     @property
     def missing(self) -> int:
         """How many rows have no value."""
