@@ -230,6 +230,14 @@ def counted_before(table: Table, columns: Sequence[str]) -> Counts | None:
     return None
 
 
+def values_of(table: Table, column: str) -> tuple[Any, ...]:
+    """The values of a column in order, None (missing) last; not counted again if remembered counts have them."""
+    for earlier in table.remembered:
+        if column in earlier.columns:
+            return earlier.levels[earlier.columns.index(column)]
+    return count(table, [column]).levels[0]
+
+
 def counted_whole(table: Table, columns: Sequence[str], *, look: int) -> None:
     """Count the combinations of ``columns`` once, for all later questions, if ``look`` rows say that they are few.
 

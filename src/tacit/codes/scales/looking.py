@@ -14,7 +14,7 @@ from tacit.codes.scales.calendar import number_of_moment
 from tacit.codes.scales.moments import BLANK, TYPED, DatedColumn, Layout, moment_of, with_numbers
 from tacit.errors import DataError, Setting, sentence
 from tacit.tables.columns import Column
-from tacit.tables.counting import count, distinct_counts
+from tacit.tables.counting import distinct_counts, values_of
 from tacit.tables.numbers import MISSING, NumbersHere, as_number, number_of, numbers_here
 from tacit.tables.symbols import encoded
 from tacit.tables.table import WIDE, Table, batched
@@ -200,7 +200,7 @@ def has_missing(table: Table, columns: Sequence[str]) -> dict[str, bool]:
 
 
 def _counted(table: Table, column: str) -> TextFacts:
-    return _facts(count(table, [column]).levels[0])
+    return _facts(values_of(table, column))
 
 
 def _facts(levels: tuple[Any, ...]) -> TextFacts:

@@ -186,9 +186,10 @@ class Frontier:
         return self._subset(np.flatnonzero(np.repeat(nodes, np.diff(self.start))), nodes)
 
     def enough(self, records: int) -> Frontier:
-        """The frontier of the nodes that have at least so many records."""
+        """The frontier of the nodes that have at least so many records, and more than one group."""
         before = np.concatenate([[0.0], np.cumsum(self.records)])
         nodes = before[self.start[1:]] - before[self.start[:-1]] >= records
+        nodes &= np.diff(self.start) > 1
         if nodes.all():
             return self
         return self.of_nodes(nodes)

@@ -145,7 +145,8 @@ def told_of_use(records: GroupedRecords, groups: Sequence[Ints], use: Ints) -> V
 
 
 def _counts(records: GroupedRecords, columns: Sequence[ColumnAtoms]) -> list[Vector]:
-    return [sums(records.codes[:, j].astype(np.int64), records.weight, atoms.size) for j, atoms in enumerate(columns)]
+    codes, weight = records.without_secrets
+    return [sums(codes[:, j].astype(np.int64), weight, atoms.size) for j, atoms in enumerate(columns)]
 
 
 def _groups(counts: Sequence[Vector], columns: Sequence[ColumnAtoms], most: int) -> tuple[Ints, ...]:
@@ -217,13 +218,17 @@ def _told_of_each_other(records: GroupedRecords, groups: tuple[Ints, ...]) -> Ma
     before, informations = _COUNTED.get(records, ((), np.zeros((0, 0))))
     if len(before) == len(groups) and all(map(np.array_equal, before, groups)):
         return informations
-    informations = _informations([group[records.codes[:, j]] for j, group in enumerate(groups)], records.weight)
+    codes, weight = records.without_secrets
+    informations = _informations([group[codes[:, j]] for j, group in enumerate(groups)], weight, len(records.codes))
     _COUNTED[records] = groups, informations
     return informations
 
 
-def _informations(labels: Sequence[Ints], weight: Vector) -> Matrix:
-    """``information`` of every two of the labels, counted for one against many others at a time."""
+def _informations(labels: Sequence[Ints], weight: Vector, records: int) -> Matrix:
+    """``information`` of every two of the labels, counted for one against many others at a time.
+
+    ``records`` is how many groups of records there are, whatever the labels and weights were summed over.
+    """
     sizes = np.array([int(label.max(initial=0)) + 1 for label in labels])
     many = max(_AT_ONCE // max(len(weight), 1), 1)
     matrix = np.zeros((len(labels), len(labels)))
@@ -234,7 +239,7 @@ def _informations(labels: Sequence[Ints], weight: Vector) -> Matrix:
         place, weights = np.stack(labels[block]) + starts[:, None], np.tile(weight, n)
         for j in range(first + 1, len(labels)):
             joint = sums((labels[j] * width + place).ravel(), weights, sizes[j] * width).reshape(-1, width)
-            matrix[j, block] = _of_many(joint, starts, len(weight))
+            matrix[j, block] = _of_many(joint, starts, records)
     matrix = np.tril(matrix, -1)
     return matrix + matrix.T
 

@@ -67,6 +67,33 @@ class StoredRows:
         return len(self.places[0])
 
 
+def stored_height(path: Path) -> pa.Table:
+    """How many rows a file states that it has, as ``n``; it was opened before, so it is intact."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    return pa.table({"n": [pq.read_metadata(path).num_rows]})
+
+
+def first_rows(path: Path, columns: Sequence[str], most: int) -> pa.Table | None:
+    """The first rows of a file; None if there are fewer, or a column is not text, which the engine reads alike."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            kinds = file.schema_arrow
+            if not columns or any(kinds.field(name).type != pa.string() for name in columns):
+                return None
+            batches = file.iter_batches(most, row_groups=[0], columns=list(columns), use_threads=False)
+            first = next(batches, None)
+    except (OSError, KeyError, pa.ArrowException, UnicodeDecodeError):
+        # The engine says what is wrong with the file.
+        return None
+    whole = first is not None and first.num_rows == most
+    return pa.Table.from_batches([first]).select(columns) if whole else None
+
+
 def stored_rows(paths: Sequence[Path], columns: Sequence[str]) -> Iterator[StoredRows]:
     """The rows of files, in order, a group at a time; NotStoredSo if a column is not text in dictionaries."""
     import pyarrow as pa
