@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.tables.engines.duckdb.dictionaries import lists_each_once
+from tacit.tables.engines.duckdb.dictionaries import values_listed
 from tacit.tables.symbols import Symbols
 
 if TYPE_CHECKING:
@@ -114,13 +114,14 @@ def _in_groups(path: Path, columns: list[str]) -> Iterator[StoredRows]:
 
     def read(group: int) -> StoredRows:
         if not hasattr(mine, "file"):
-            mine.file = pq.ParquetFile(path, read_dictionary=columns)
-            opened.append(mine.file)
-        _refuse_doubled(path, mine.file, group, columns)
-        return _rows(mine.file.read_row_group(group, columns=columns, use_threads=False).select(columns))
+            mine.bytes, mine.file = path.open("rb"), pq.ParquetFile(path, read_dictionary=columns)
+            opened.extend((mine.bytes, mine.file))
+        about = mine.file.metadata.row_group(group)
+        listed = [values_listed(mine.bytes, about.column(at)) if about.num_rows else 0 for at in places]
+        return _rows(mine.file.read_row_group(group, columns=columns, use_threads=False).select(columns), listed)
 
     with pq.ParquetFile(path) as file:
-        _refuse(file, columns)
+        places = _refuse(file, columns)
         groups = iter(range(file.num_row_groups))
     with ThreadPoolExecutor(max_workers=min(THREADS, os.cpu_count() or 1)) as pool:
         try:
@@ -134,12 +135,13 @@ def _in_groups(path: Path, columns: list[str]) -> Iterator[StoredRows]:
                 each.close()
 
 
-def _refuse(file: Any, columns: Sequence[str]) -> None:
+def _refuse(file: Any, columns: Sequence[str]) -> list[int]:
+    """Where the columns are in the file; NotStoredSo if it cannot be counted here."""
     import pyarrow as pa
 
     kinds = file.schema_arrow
     texts = all(kinds.field(name).type in (pa.string(), pa.dictionary(pa.int32(), pa.string())) for name in columns)
-    about, at = file.metadata, _positions(file, columns)
+    about, at = file.metadata, [kinds.names.index(name) for name in columns]
     # In a table without lists and structs, stored columns are those of the schema.
     flat = len(kinds.names) == about.num_columns
     groups = [about.row_group(each) for each in range(about.num_row_groups)]
@@ -147,28 +149,19 @@ def _refuse(file: Any, columns: Sequence[str]) -> None:
         raise NotStoredSo
     if not all(group.column(each).has_dictionary_page for group in groups if group.num_rows for each in at):
         raise NotStoredSo
+    return at
 
 
-def _positions(file: Any, columns: Sequence[str]) -> list[int]:
-    return [position for position, name in enumerate(file.schema_arrow.names) if name in columns]
-
-
-def _refuse_doubled(path: Path, file: Any, group: int, columns: Sequence[str]) -> None:
-    about = file.metadata.row_group(group)
-    with path.open("rb") as stored:
-        each_once = (lists_each_once(stored, about.column(at)) for at in _positions(file, columns))
-        if about.num_rows and not all(each_once):
-            raise NotStoredSo
-
-
-def _rows(read: pa.Table) -> StoredRows:
+def _rows(read: pa.Table, listed: Sequence[int | None]) -> StoredRows:
+    """What was read of a group of rows; ``listed`` is how many values the dictionary of each column lists."""
     values, places = [], []
-    for column in read.columns:
+    for column, number in zip(read.columns, listed, strict=True):
         # One chunk: those of a row group share a dictionary, unless part of it is stored as plain text.
         if column.num_chunks > 1:
             raise NotStoredSo
         stored = column.chunk(0) if column.num_chunks else column.combine_chunks()
-        if len(stored.dictionary) >= MOST_VALUES:
+        # Fewer where one is listed twice: the places of those after it are then wrong.
+        if len(stored.dictionary) >= MOST_VALUES or len(stored.dictionary) != number:
             raise NotStoredSo
         texts, place = stored.dictionary.to_pylist(), stored.indices
         if stored.null_count:
