@@ -18,7 +18,10 @@ _LONGEST = 256
 
 
 def values_listed(file: BinaryIO, chunk: Any) -> int | None:
-    """How many values the dictionary of a column lists; ``chunk`` is Arrow's metadata of it. None if it cannot be read."""
+    """How many values the dictionary of a column lists, by its header; None if it cannot be read.
+
+    ``chunk`` is Arrow's metadata of the column.
+    """
     size = chunk.data_page_offset - chunk.dictionary_page_offset
     if size <= 0:
         return None
