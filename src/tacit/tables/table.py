@@ -278,6 +278,11 @@ class Table:
         return []
 
     @cached_property
+    def retold(self) -> dict[tuple[str, ...], Counts]:
+        """Counts by some columns, in their order, that followed from remembered ones."""
+        return {}
+
+    @cached_property
     def _thinned(self) -> dict[int, Table]:
         """Thinned tables that were computed before, by step."""
         return {}

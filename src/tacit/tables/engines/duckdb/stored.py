@@ -110,7 +110,7 @@ def _in_groups(path: Path, columns: list[str]) -> Iterator[StoredRows]:
     """The rows of one file; a few threads read ahead, each with the file open for itself."""
     import pyarrow.parquet as pq
 
-    mine, opened = threading.local(), []
+    mine, opened = threading.local(), list[Any]()
 
     def read(group: int) -> StoredRows:
         if not hasattr(mine, "file"):
