@@ -66,6 +66,22 @@ def test_parts_of_a_column_are_those_of_its_nodes_each_once():
             assert masks[number[node]].tolist() == TREE.parts(node)[column].tolist()
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_parts_of_a_column_that_only_runs_cut_are_numbered_as_they_are_met(seed):
+    rng, cuts = np.random.default_rng(seed), 40
+    # Any node that stands so far may be cut anywhere, even outside of what is left of its column.
+    column, below = [-1], [-1]
+    for node in range(cuts):
+        column[node], below[node] = int(rng.integers(0, 2)), int(rng.integers(1, 9))
+        column, below = [*column, -1, -1], [*below, -1, -1]
+    tree = CellTree(np.array([9, 9]), np.array(column), np.array(below), np.zeros(0, bool), np.array([0]))
+    for at in range(2):
+        which, parts = tree.parts_of(at)
+        right = [tree.parts(node)[at].tobytes() for node in range(len(tree))]
+        assert [part.tobytes() for part in parts] == list(dict.fromkeys(right))
+        assert [parts[number].tobytes() for number in which] == right
+
+
 def test_children_come_after_parents_and_levels_hold_every_node_once():
     assert TREE.children.tolist()[:3] == [[1, 2], [3, 4], [5, 6]]
     assert TREE.parent.tolist() == [-1, 0, 0, 1, 1, 2, 2]

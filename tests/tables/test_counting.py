@@ -182,6 +182,23 @@ def test_what_was_counted_answers_for_fewer_columns_without_reading_again(monkey
     assert not table.with_rows(table.rows, table.columns).remembered
 
 
+def test_counts_by_other_columns_are_kept_but_not_of_every_set_of_columns():
+    names = [f"c{at}" for at in range(9)]
+    rng = np.random.default_rng(0)
+    people = pa.table({name: rng.integers(0, 3, 200) for name in names})
+    table = open_table(people)
+    table.remembered.append(count(open_table(people), names))
+    for order in (names[::-1], names[:2]):
+        first = counting.counted_before(table, order)
+        assert first.agrees(count(open_table(people), order))
+        assert counting.counted_before(table, order) is first
+    for name in names:
+        assert counting.counted_before(table, [name]).agrees(count(open_table(people), [name]))
+        assert counting.values_before(table, name) == (0, 1, 2)
+    assert len(table.retold) == counting.MOST_RETOLD
+    assert counting.values_before(open_table(people), "c0") is None
+
+
 def test_the_columns_of_a_table_that_is_counted_here_are_read_in_one_query(monkeypatch):
     read = []
     collected = DuckDBEngine.collected
@@ -200,6 +217,9 @@ def test_rows_in_order_are_those_that_sorting_gives(sizes):
     ordered, place = in_order(codes)
     assert np.array_equal(ordered, different)
     assert np.array_equal(place, which.ravel())
+    again, itself = in_order(different)
+    assert np.array_equal(again, different)
+    assert itself.tolist() == list(range(len(different)))
     assert [len(part) for part in in_order(codes[:0])] == [0, 0]
     assert in_order(codes[:, :1] - 1)[1].tolist() == np.unique(codes[:, 0], return_inverse=True)[1].tolist()
 

@@ -50,6 +50,21 @@ def test_stored_dictionaries_count_and_sample_as_rows_do(tmp_path: Path, parts: 
     assert table.thinned(20_000).sample(["few"], 20_000).column(0).to_pylist() == data.column("few").to_pylist()[::6]
 
 
+def test_a_first_look_at_texts_takes_no_query_and_one_at_anything_else_does(tmp_path: Path) -> None:
+    data = _table(5_000).append_column("age", pa.array(range(5_000)))
+    pq.write_table(data, tmp_path / "people.parquet", row_group_size=3_000)
+    table = open_table(tmp_path / "people.parquet")
+    first = table.engine.first(table.rows, ["few", "late"], 2_000)
+    assert first is not None
+    assert first.to_pylist() == data.select(["few", "late"]).slice(0, 2_000).to_pylist()
+    assert table.head(["late"], 2_000).column(0).to_pylist() == data.column("late").to_pylist()[:2_000]
+    assert table.row_count() == 5_000
+    for columns, rows in (["few", "age"], 2_000), (["few"], 4_000), (["few"], 9_000), (["nobody"], 2_000):
+        assert table.engine.first(table.rows, columns, rows) is None
+    assert table.head(["few", "age"], 2_000).num_rows == 2_000
+    assert table.head(["few"], 9_000).num_rows == 5_000
+
+
 def test_rows_of_two_files_are_set_side_by_side() -> None:
     one, other = (
         stored.StoredRows((["a", "b"],), (np.array([0, 1, 1, 0, 1], np.int32),)),

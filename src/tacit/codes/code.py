@@ -80,7 +80,7 @@ class CellCode:
             which, parts = self.tree.parts_of(column)
             numbers = which[self.tree.leaves].tolist()
             written = {number: scale.text(parts[number]) for number in dict.fromkeys(numbers)}
-            texts.append(tuple(written[number] for number in numbers))
+            texts.append(tuple(map(written.__getitem__, numbers)))
         return tuple(texts)
 
     @cached_property

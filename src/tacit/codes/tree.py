@@ -255,6 +255,8 @@ class CellTree:
         return {}
 
     def _parts_of(self, column: int) -> tuple[Ints, list[Mask]]:
+        if (self.below[self.column == column] >= 0).all():
+            return self._runs_of(column)
         masks = [np.ones(self.sizes[column], bool)]
         number_of = {masks[0].tobytes(): 0}
         out = np.zeros(len(self), np.int64)
@@ -270,6 +272,25 @@ class CellTree:
                         masks.append(mask)
                     out[node + side] = number
         return out, masks
+
+    def _runs_of(self, column: int) -> tuple[Ints, list[Mask]]:
+        """What :meth:`_parts_of` gives for a column of which no set is cut: every part is a run of neighbours."""
+        size = int(self.sizes[column])
+        first, last = np.zeros(len(self), np.int64), np.full(len(self), size)
+        for level in self.levels[1:]:
+            above, right = self.parent[level], np.arange(level.stop - level.start) % 2
+            cut, below = self.column[above] == column, self.below[above]
+            first[level] = np.where(cut & (right == 1), np.maximum(first[above], below), first[above])
+            last[level] = np.where(cut & (right == 0), np.minimum(last[above], below), last[above])
+        # A cut outside its node's run leaves nothing on one side.
+        run = np.where(first < last, first * (size + 1) + last, 0)
+        different, node, which = np.unique(run, return_index=True, return_inverse=True)
+        order = np.argsort(node)
+        number = np.empty(len(order), np.int64)
+        number[order] = np.arange(len(order))
+        starts, stops = np.divmod(different[order][:, None], size + 1)
+        atoms = np.arange(size)
+        return number[which.reshape(-1)], list((starts <= atoms) & (atoms < stops))
 
     def stored(self) -> StoredTree:
         """The tree in the types of strict JSON."""

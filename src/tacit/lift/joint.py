@@ -67,9 +67,11 @@ def _checked(values: ArrayLike, what: str) -> Matrix:
     matrix = np.asarray(values, dtype=np.float64)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ArgumentError(f"{what} must be a table of secrets x released values; its shape is {matrix.shape}")
-    if not np.isfinite(matrix).all():
+    # The ends of a table that has a NaN are NaN.
+    low, high = matrix.min(), matrix.max()
+    if not (low > -np.inf and high < np.inf):
         raise ArgumentError(f"{what} has an entry that is not a finite number")
-    if (matrix < 0).any():
+    if low < 0:
         s, x = np.argwhere(matrix < 0)[0]
         raise ArgumentError(f"{what} has the negative entry {matrix[s, x]:g} in row {s}, column {x}")
     return matrix
@@ -123,7 +125,9 @@ class Joint:
         if (marginal == 0).any():
             raise DataError(f"released value {released[int(np.argmin(marginal))]!r} never occurs: leave its column out")
         for name, value in (("matrix", matrix), ("prior", prior), ("marginal", marginal)):
-            object.__setattr__(self, name, frozen(value))
+            # Each was made here, and nobody else can write to it.
+            value.setflags(write=False)
+            object.__setattr__(self, name, value)
         object.__setattr__(self, "secrets", secrets)
         object.__setattr__(self, "released", released)
 

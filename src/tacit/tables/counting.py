@@ -25,6 +25,8 @@ MAX_GROUPS = 5_000_000
 MAX_CELLS = 50_000_000
 # Counts of at most this many groups are kept with their table, and answer later questions about fewer columns.
 MOST_REMEMBERED = 500_000
+# So many counts are kept that follow from those.
+MOST_RETOLD = 8
 # Combinations are few if, in a sample, each is shared by this many rows on average.
 SHARED = 2
 # If nearly all of the first rows are different, the engine counts the combinations before they are brought here.
@@ -225,8 +227,28 @@ def counts_of_symbols(symbols: Symbols, records: NDArray[np.int64]) -> Counts:
 def counted_before(table: Table, columns: Sequence[str]) -> Counts | None:
     """How many records have each combination of values of ``columns``, if remembered counts of the table tell."""
     for earlier in table.remembered:
+        if earlier.columns == tuple(columns):
+            return earlier
         if set(columns) <= set(earlier.columns):
-            return earlier if earlier.columns == tuple(columns) else earlier.by(columns)
+            return _retold(table, earlier, tuple(columns))
+    return None
+
+
+def _retold(table: Table, earlier: Counts, columns: tuple[str, ...]) -> Counts:
+    """Counts by other columns, kept: the same few are asked about again and again."""
+    retold = table.retold.get(columns)
+    if retold is None:
+        retold = earlier.by(columns)
+        if len(table.retold) < MOST_RETOLD:
+            table.retold[columns] = retold
+    return retold
+
+
+def values_before(table: Table, column: str) -> tuple[Any, ...] | None:
+    """The values of a column in order, None (missing) last, if remembered counts of the table tell."""
+    for earlier in table.remembered:
+        if column in earlier.columns:
+            return earlier.levels[earlier.columns.index(column)]
     return None
 
 

@@ -179,15 +179,21 @@ def in_order(codes: Codes) -> tuple[Codes, Codes]:
                 # No two rows are equal so far, and no further column can change their order.
                 break
         key = key * radix + codes[:, at]
+    if (key[1:] > key[:-1]).all():
+        # Groups that were counted are in order, and so are most of what is asked of them.
+        return codes.astype(np.int64), np.arange(len(key))
     most = int(key.max(initial=0))
     if most < DENSE * len(key) and key.min() >= 0:
         # So few numbers are possible that to look at each of them is quicker than to sort the rows.
         rows = np.full(most + 1, -1)
         rows[key] = np.arange(len(key))
         present = np.flatnonzero(rows >= 0)
+        different = codes.take(rows[present], axis=0).astype(np.int64, copy=False)
+        if len(present) == len(rows):
+            return different, key
         place = np.zeros(len(rows), np.int64)
         place[present] = np.arange(len(present))
-        return codes[rows[present]].astype(np.int64, copy=False), place[key]
+        return different, place.take(key)
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     return codes[first].astype(np.int64, copy=False), inverse.reshape(-1).astype(np.int64, copy=False)
 

@@ -278,6 +278,11 @@ class Table:
         return []
 
     @cached_property
+    def retold(self) -> dict[tuple[str, ...], Counts]:
+        """Counts by some columns, in their order, that followed from remembered ones."""
+        return {}
+
+    @cached_property
     def _thinned(self) -> dict[int, Table]:
         """Thinned tables that were computed before, by step."""
         return {}
@@ -427,9 +432,12 @@ class Table:
             return whole.slice(0, rows)
         before = self._heads.get(rows)
         if before is None or not set(columns) <= set(before.column_names):
-            plain, names = self.plainly(columns)
-            before = self.collected(plain.select(*names).head(rows)).rename_columns(list(columns))
-            self._heads[rows] = before
+            self.require(columns)
+            before = self.engine.first(self.rows, columns, rows)
+            if before is None:
+                plain, names = self.plainly(columns)
+                before = self.collected(plain.select(*names).head(rows))
+            before = self._heads[rows] = before.rename_columns(list(columns))
         return before.select(list(columns))
 
     @cached_property

@@ -14,7 +14,7 @@ from tacit.codes.scales.calendar import number_of_moment
 from tacit.codes.scales.moments import BLANK, TYPED, DatedColumn, Layout, moment_of, with_numbers
 from tacit.errors import DataError, Setting, sentence
 from tacit.tables.columns import Column
-from tacit.tables.counting import count, distinct_counts
+from tacit.tables.counting import count, distinct_counts, values_before
 from tacit.tables.numbers import MISSING, NumbersHere, as_number, number_of, numbers_here
 from tacit.tables.symbols import encoded
 from tacit.tables.table import WIDE, Table, batched
@@ -178,7 +178,9 @@ def sampled_numbers(column: pa.ChunkedArray, layout: Layout | None) -> NDArray[n
 
 def many_values(table: Table, columns: Sequence[str], sample: pa.Table) -> list[str]:
     """The columns with too many values to list; one with few values in the sample need not be counted."""
-    doubtful = [column for column in columns if len(sample.column(column).unique()) > FEW_VALUES]
+    known = {column: values_before(table, column) for column in columns}
+    few = [column for column, values in known.items() if values is not None and len(values) <= FEW_VALUES]
+    doubtful = [each for each in columns if each not in few and len(sample.column(each).unique()) > FEW_VALUES]
     counted = distinct_counts(table, doubtful) if doubtful else {}
     return [column for column, different in counted.items() if different > MOST_VALUES]
 
@@ -200,7 +202,8 @@ def has_missing(table: Table, columns: Sequence[str]) -> dict[str, bool]:
 
 
 def _counted(table: Table, column: str) -> TextFacts:
-    return _facts(count(table, [column]).levels[0])
+    known = values_before(table, column)
+    return _facts(count(table, [column]).levels[0] if known is None else known)
 
 
 def _facts(levels: tuple[Any, ...]) -> TextFacts:

@@ -27,8 +27,10 @@ def shown(value: str) -> str:
         value == value.strip()
         and value not in ("", ANY, MISSING, OTHER)
         and not value.startswith(ALL_BUT)
-        and not any(sign in value for sign in '"*\n')
-        and not _BETWEEN & set(value.split())
+        and '"' not in value
+        and "*" not in value
+        and "\n" not in value
+        and _BETWEEN.isdisjoint(value.split())
     )
     return value if plain else '"' + value.replace('"', '""') + '"'
 

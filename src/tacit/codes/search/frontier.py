@@ -13,47 +13,13 @@ from tacit.codes.descent import Ints
 from tacit.codes.search.limits import CellLimits
 from tacit.codes.search.pruning import weight_of
 from tacit.codes.search.records import GroupedRecords, SecretBound
+from tacit.codes.search.weights import SecretTable, SecretWeights, weights_of
 from tacit.codes.tree import CellTree, ColumnAtoms
 from tacit.lift import Mask, Matrix, Vector
 from tacit.lift.joint import sums
 
 # The most groups that are counted at a time.
 LARGEST_CHUNK = 1 << 18
-
-
-@dataclass(frozen=True, eq=False)
-class SecretWeights:
-    """What the secrets of one claim weigh in groups: an entry for each secret that is counted in a group.
-
-    Attributes
-    ----------
-    group, label : arrays of int
-        Of each entry: its group, and the place of its secret among those that are counted.
-    weight : array of float
-    """
-
-    group: Ints
-    label: Ints
-    weight: Vector
-
-    def by_label(self, place: Ints, n: int, labels: int) -> Matrix:
-        """What each label weighs in each of ``n`` places (labels x places); ``place`` is that of each group."""
-        return sums(self.label * n + place[self.group], self.weight, labels * n).reshape(labels, n)
-
-    def moved(self, groups: Ints, n: int) -> SecretWeights:
-        """The entries of these groups out of ``n``, in their new order."""
-        place = np.full(n, -1)
-        place[groups] = np.arange(len(groups))
-        group = place[self.group]
-        if len(groups) == n:
-            return replace(self, group=group)
-        some = np.flatnonzero(group >= 0)
-        return SecretWeights(group[some], self.label[some], self.weight[some])
-
-    def times(self, times: int, groups: int) -> SecretWeights:
-        """The entries so many times, each time for ``groups`` groups of their own."""
-        group = np.tile(self.group, times) + np.repeat(np.arange(times) * groups, len(self.group))
-        return SecretWeights(group, np.tile(self.label, times), np.tile(self.weight, times))
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +30,7 @@ class Frontier:
     ----------
     codes : tuple of arrays of int
         For each column the atom of each group.
-    secrets : tuple of SecretWeights
+    secrets : tuple of SecretWeights or SecretTable
         For each claim what its counted secrets weigh in each group.
     records, weight : arrays of float
         Those of each group. They are the same array where records are not weighted.
@@ -79,7 +45,7 @@ class Frontier:
     """
 
     codes: tuple[NDArray[np.integer], ...]
-    secrets: tuple[SecretWeights, ...]
+    secrets: tuple[SecretWeights | SecretTable, ...]
     records: Vector
     weight: Vector
     marks: Matrix
@@ -113,7 +79,9 @@ class Frontier:
         return cls(
             codes=tuple(np.ascontiguousarray(column[order], np.int32) for column in atoms.T),
             secrets=tuple(
-                _counted(row, each.label[secret], weight, each.n_labels).moved(order, len(atoms))
+                weights_of(row, each.label[secret], weight, (each.n_labels, len(atoms)), whole=same).moved(
+                    order, len(atoms)
+                )
                 for each, secret in zip(limits, records.secrets, strict=True)
             ),
             records=numbers,
@@ -207,7 +175,7 @@ class Frontier:
             secrets=tuple(each.moved(groups, len(self.records)) for each in self.secrets),
             records=records,
             weight=self.weight[groups] if self.weighted else records,
-            marks=self.marks[:, groups],
+            marks=self.marks.take(groups, axis=1),
             start=np.concatenate([[0], np.cumsum(sizes)]),
             home=self.home[nodes],
             part=self.part[nodes],
@@ -218,9 +186,10 @@ class Frontier:
         return self._subset(np.flatnonzero(np.repeat(nodes, np.diff(self.start))), nodes)
 
     def enough(self, records: int) -> Frontier:
-        """The frontier of the nodes that have at least so many records."""
+        """The frontier of the nodes that have at least so many records, and more than one group."""
         before = np.concatenate([[0.0], np.cumsum(self.records)])
         nodes = before[self.start[1:]] - before[self.start[:-1]] >= records
+        nodes &= np.diff(self.start) > 1
         if nodes.all():
             return self
         return self.of_nodes(nodes)
@@ -261,7 +230,7 @@ class Tally:
         """Sums of the values of each node's pairs up to each pair (along the last axis)."""
         out = np.cumsum(values, axis=-1)
         if len(self.start) > 1:
-            before = out[..., self.start[1:] - 1]
+            before = out.take(self.start[1:] - 1, axis=-1)
             base = np.concatenate([np.zeros((*before.shape[:-1], 1)), before], axis=-1)
             out -= np.repeat(base, self.lengths, axis=-1)
         return out
@@ -285,8 +254,8 @@ class Tally:
             start=self.start,
             records=self.records[order],
             weight=self.weight[order],
-            secrets=tuple(counts[:, order] for counts in self.secrets),
-            marks=self.marks[:, order],
+            secrets=tuple(counts.take(order, axis=1) for counts in self.secrets),
+            marks=self.marks.take(order, axis=1),
         )
 
 
@@ -320,12 +289,6 @@ def tallied(frontier: Frontier, node: Ints, column: int, atoms: ColumnAtoms, lim
         ),
         marks=np.array([sums(place, mark, n) for mark in frontier.marks]).reshape(-1, n),
     )
-
-
-def _counted(group: Ints, label: Ints, weight: Vector, labels: int) -> SecretWeights:
-    """The entries of records that weigh something, without those of a label beyond ``labels``."""
-    some = np.flatnonzero((label < labels) & (weight > 0))
-    return SecretWeights(group[some], label[some].astype(np.int64), weight[some])
 
 
 def within_parts(

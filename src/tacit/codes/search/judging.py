@@ -58,8 +58,8 @@ class Spending:
         allowed = (_sides(frontier, tally, at, self.wider, left, right) <= 1).all(axis=0)
         node, spent = tally.node[at], np.full(len(at), self.smallest)
         for counts, limits in zip(tally.secrets, self.limits, strict=True):
-            inside = tally.running(counts)[:, at]
-            outside = tally.totals(counts)[:, node] - inside
+            inside = tally.running(counts).take(at, axis=1)
+            outside = tally.totals(counts).take(node, axis=1) - inside
             for side, weight in ((inside, left), (outside, right)):
                 spent += limits.beyond(side, weight, frontier.part[node])
         return np.where(allowed, (left + right) / spent, 0.0)
@@ -106,8 +106,8 @@ def _used(
     doubted: bool = False,
 ) -> Matrix:
     node, counted = tally.node[at], len(at)
-    inside = tally.running(counts)[:, at]
-    outside = tally.totals(counts)[:, node] - inside
+    inside = tally.running(counts).take(at, axis=1)
+    outside = tally.totals(counts).take(node, axis=1) - inside
     # One call for both sides: in small nodes, calls take longer than what they compute.
     both, weight, part = np.hstack([inside, outside]), np.concatenate([left, right]), np.tile(frontier.part[node], 2)
     return limits.used(both, weight, part, doubted=doubted).reshape(2, counted)

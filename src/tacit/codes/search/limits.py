@@ -133,7 +133,7 @@ class CellLimits:
     def beyond(self, counts: Matrix, total: Vector, part: Ints) -> Vector:
         """The weight of each cell's pairs that break the bounds; the arguments are those of :meth:`used`."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            log_lift = np.log(counts * self.inverse[:, part] / total)
+            log_lift = np.log(counts * self.inverse.take(part, axis=1) / total)
         low, high = (_of(side, part) for side in (self.low, self.high))
         outside = (counts > 0) & ((log_lift > high) | (log_lift < -low))
         return np.asarray(np.where(outside, counts, 0.0).sum(axis=0))
@@ -151,11 +151,11 @@ class CellLimits:
         out = np.zeros(len(total))
         if not self.n_bounded:
             return np.where(total > 0, out, np.inf)
-        inverse = self.inverse if self.inverse.shape[1] == 1 else self.inverse[:, part]
+        inverse = self.inverse if self.inverse.shape[1] == 1 else self.inverse.take(part, axis=1)
         most, fewest = self._doubted(counts, total) if doubted else (counts, counts)
         lift = fewest * inverse
         highest = (most * inverse if doubted else lift).max(axis=0)
-        lowest = (lift + self.never[:, part] if self._some_never else lift).min(axis=0)
+        lowest = (lift + self.never.take(part, axis=1) if self._some_never else lift).min(axis=0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             if np.isfinite(self.high).all():
                 out = np.maximum(out, np.log(highest / total) / _of(self.high, part))

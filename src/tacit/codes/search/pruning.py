@@ -92,6 +92,6 @@ def _within(tree: CellTree, totals: Matrix, bound: SecretBound) -> Mask:
     limits = CellLimits.of(bound, totals[:, tree.known])
     part = np.searchsorted(tree.known, tree.known_of[inside])
     weight = totals.sum(axis=0)[inside]
-    fine[inside] = limits.used(totals[bound.binding][:, inside], weight, part) <= 1
+    fine[inside] = limits.used(totals[bound.binding].take(inside, axis=1), weight, part) <= 1
     fine[tree.known] = True
     return fine

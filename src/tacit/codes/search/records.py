@@ -13,6 +13,7 @@ from tacit.codes.descent import Ints
 from tacit.codes.tree import ColumnAtoms
 from tacit.errors import ArgumentError
 from tacit.lift import Mask, Vector
+from tacit.lift.joint import sums
 from tacit.tables.symbols import in_order
 
 
@@ -64,6 +65,14 @@ class GroupedRecords:
     def by_atoms(self) -> tuple[Ints, Ints]:
         """The different rows of atoms, in order, and which of them each group has: groups differ in secrets, too."""
         return in_order(np.asarray(self.codes, np.int64))
+
+    @cached_property
+    def without_secrets(self) -> tuple[NDArray[np.integer], Vector]:
+        """Rows of atoms and what they weigh: each row once, where weights are numbers, whose sums are exact."""
+        if not np.array_equal(self.weight, self.records):
+            return self.codes, self.weight
+        atoms, row = self.by_atoms
+        return atoms, sums(row, self.weight, len(atoms))
 
     def check(self, columns: Sequence[ColumnAtoms], bounds: Sequence[SecretBound]) -> None:
         """Refuse atoms that their column does not have and secrets that their bound does not have."""

@@ -33,7 +33,8 @@ class AroundNodes(NamedTuple):
     ``place`` has for each column the place of every group of records, by node and group of the column's atoms, in a
     table of all columns' groups (nodes x groups, the columns side by side from ``starts`` on); ``all_of`` is what is in
     each place, ``logs`` the sums of x log x of it for each node and column. ``free`` is half of how many groups of
-    atoms a node has beyond the first: what chance tells about them, per record.
+    atoms a node has beyond the first: what chance tells about them, per record. ``weight`` is that of each node, and
+    ``unit`` that of one of its records.
     """
 
     place: Ints
@@ -41,6 +42,8 @@ class AroundNodes(NamedTuple):
     all_of: Matrix
     logs: Matrix
     free: Matrix
+    weight: Vector
+    unit: Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +78,7 @@ class Worth:
             entropy = entropy - _inside_group(tally, self.groups[column][tally.atom], at)
         gain = self.own[column] * entropy
         if self.use:
-            gain += _parted(tally, self.use[column][:, tally.atom] * tally.weight, at, left, right)
+            gain += _parted(tally, self.use[column].take(tally.atom, axis=1) * tally.weight, at, left, right)
         return np.asarray(gain / (left + right))
 
     def around(self, frontier: Frontier, node: Ints) -> AroundNodes:
@@ -87,19 +90,20 @@ class Worth:
         weight = np.tile(frontier.weight, len(sizes))
         all_of = sums(place.ravel(), weight, len(frontier) * width).reshape(-1, width)
         free = (np.add.reduceat(all_of > 0, starts, axis=1, dtype=np.int64) - 1) / 2
-        return AroundNodes(place, starts, all_of, np.add.reduceat(xlogx(all_of), starts, axis=1), free)
+        logs, whole = np.add.reduceat(xlogx(all_of), starts, axis=1), sums(node, frontier.weight, len(frontier))
+        unit = whole / sums(node, frontier.records, len(frontier)) if frontier.weighted else np.ones(len(whole))
+        return AroundNodes(place, starts, all_of, logs, free, whole, unit)
 
     def elsewhere(self, frontier: Frontier, node: Ints, around: AroundNodes, left: Mask, column: Ints) -> Vector:
         """What a cut of each node tells about the columns that it does not cut, minus chance, per record."""
-        n, here = len(frontier), np.flatnonzero(left)
+        here, weight = np.flatnonzero(left), around.weight
         weights = frontier.weight[here]
-        weight, lefts = sums(node, frontier.weight, n), sums(node[here], weights, n)
+        lefts = sums(node[here], weights, len(frontier))
         entropy = xlogx(weight) - xlogx(lefts) - xlogx(weight - lefts)
-        unit = weight / sums(node, frontier.records, n)
-        place, all_of = around.place[:, here], around.all_of
+        place, all_of = around.place.take(here, axis=1), around.all_of
         left_of = sums(place.ravel(), np.tile(weights, len(place)), all_of.size).reshape(all_of.shape)
         apart = np.add.reduceat(xlogx(left_of) + xlogx(np.maximum(all_of - left_of, 0.0)), around.starts, axis=1)
-        information = np.maximum(entropy[:, None] + apart - around.logs - around.free * unit[:, None], 0.0)
+        information = np.maximum(entropy[:, None] + apart - around.logs - around.free * around.unit[:, None], 0.0)
         information[column[:, None] == np.arange(len(self.other))] = 0.0
         return np.asarray((information * self.other).sum(axis=1) / np.maximum(weight, 1e-300))
 
@@ -141,7 +145,8 @@ def told_of_use(records: GroupedRecords, groups: Sequence[Ints], use: Ints) -> V
 
 
 def _counts(records: GroupedRecords, columns: Sequence[ColumnAtoms]) -> list[Vector]:
-    return [sums(records.codes[:, j].astype(np.int64), records.weight, atoms.size) for j, atoms in enumerate(columns)]
+    codes, weight = records.without_secrets
+    return [sums(codes[:, j].astype(np.int64), weight, atoms.size) for j, atoms in enumerate(columns)]
 
 
 def _groups(counts: Sequence[Vector], columns: Sequence[ColumnAtoms], most: int) -> tuple[Ints, ...]:
@@ -213,13 +218,17 @@ def _told_of_each_other(records: GroupedRecords, groups: tuple[Ints, ...]) -> Ma
     before, informations = _COUNTED.get(records, ((), np.zeros((0, 0))))
     if len(before) == len(groups) and all(map(np.array_equal, before, groups)):
         return informations
-    informations = _informations([group[records.codes[:, j]] for j, group in enumerate(groups)], records.weight)
+    codes, weight = records.without_secrets
+    informations = _informations([group[codes[:, j]] for j, group in enumerate(groups)], weight, len(records.codes))
     _COUNTED[records] = groups, informations
     return informations
 
 
-def _informations(labels: Sequence[Ints], weight: Vector) -> Matrix:
-    """``information`` of every two of the labels, counted for one against many others at a time."""
+def _informations(labels: Sequence[Ints], weight: Vector, records: int) -> Matrix:
+    """``information`` of every two of the labels, counted for one against many others at a time.
+
+    ``records`` is how many groups of records there are, whatever the labels and weights were summed over.
+    """
     sizes = np.array([int(label.max(initial=0)) + 1 for label in labels])
     many = max(_AT_ONCE // max(len(weight), 1), 1)
     matrix = np.zeros((len(labels), len(labels)))
@@ -230,7 +239,7 @@ def _informations(labels: Sequence[Ints], weight: Vector) -> Matrix:
         place, weights = np.stack(labels[block]) + starts[:, None], np.tile(weight, n)
         for j in range(first + 1, len(labels)):
             joint = sums((labels[j] * width + place).ravel(), weights, sizes[j] * width).reshape(-1, width)
-            matrix[j, block] = _of_many(joint, starts, len(weight))
+            matrix[j, block] = _of_many(joint, starts, records)
     matrix = np.tril(matrix, -1)
     return matrix + matrix.T
 
@@ -258,14 +267,14 @@ def _use_shares(records: GroupedRecords, groups: tuple[Ints, ...], use: Ints) ->
         weight = counts.sum(axis=0)
         shares = (counts + _DRAWN * uses[:, None]) / (weight + _DRAWN) - uses[:, None]
         variance += float((shares**2 @ weight).sum())
-        out.append(shares[:, group])
+        out.append(shares.take(group, axis=1))
     scale = np.sqrt(max(float(records.weight.sum()), 1e-300) / variance) if variance > 0 else 0.0
     return tuple(shares * scale for shares in out)
 
 
 def _parted(tally: Tally, rows: Matrix, at: Ints, left: Vector, right: Vector) -> Vector:
     """How well cuts separate the sums in ``rows``: the variance between both sides, times their weight."""
-    inside, all_of = tally.running(rows)[:, at], tally.totals(rows)[:, tally.node[at]]
+    inside, all_of = tally.running(rows).take(at, axis=1), tally.totals(rows).take(tally.node[at], axis=1)
     # Equal to inside^2 / left + outside^2 / right - all^2 / (left + right), without its cancellation.
     between: Vector = ((inside * right - (all_of - inside) * left) ** 2).sum(axis=0)
     return between / (left * right * (left + right))

@@ -89,7 +89,8 @@ def _all_differ(numbers: NDArray[np.uint64]) -> bool:
 
 def _measures_of(table: Matrix) -> dict[str, float]:
     # A drawn table may lack a value or a secret altogether (weights, huge tables); it then has no lift to speak of.
-    joint = Joint.from_counts(table[np.ix_(table.sum(axis=1) > 0, table.sum(axis=0) > 0)])
+    some = table.sum(axis=1) > 0, table.sum(axis=0) > 0
+    joint = Joint.from_counts(table if all(map(np.all, some)) else table[np.ix_(*some)])
     return {measure.name: float(measure.function(joint)) for measure in MEASURES.values()}
 
 

@@ -158,6 +158,10 @@ class Engine(ABC):
         """Some columns of the rows whose index is a multiple of ``step``, in order; None if all rows must be read."""
         return None
 
+    def first(self, rows: Rows, columns: Sequence[str], most: int) -> pa.Table | None:
+        """So many rows of some columns, whichever are cheapest to read; None if that takes a query."""
+        return None
+
     def looked_through(
         self, rows: Rows, columns: Sequence[str], names: Sequence[str], most: int, steps: Collection[int]
     ) -> tuple[pa.Table, dict[int, pa.Table]] | None:

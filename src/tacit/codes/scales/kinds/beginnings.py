@@ -18,6 +18,7 @@ from tacit.tables.symbols import level_text
 
 # Characters of codes in their order; a code before "A" is one that ends in a digit.
 _CLASSES = ("0123456789", "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
+_CLASS_OF = {char: every for every in _CLASSES for char in every}
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def _filled_up(head: str, like: str, end: int) -> str:
 
 
 def _class_of(char: str) -> str:
-    return next((every for every in _CLASSES if char in every), char)
+    return _CLASS_OF.get(char, char)
 
 
 def predecessor(start: str) -> str | None:

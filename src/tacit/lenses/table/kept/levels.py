@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -203,10 +204,10 @@ def _text_piece(text: str, column: ColumnValues) -> LevelRead | None:
     starts = [_unquoted(end.rstrip("*")) for end in (first, last if to else first)]
     if not to and not text.endswith("*"):
         return None
-    start = int(np.searchsorted(column.values, starts[0], side="left"))
+    start = bisect_left(column.listed, starts[0])
     # An end with a star includes every value that begins with it.
     end = starts[1] + (_LAST_CHARACTER if (last or first).endswith("*") else "")
-    stop = int(np.searchsorted(column.values, end, side="right"))
+    stop = bisect_right(column.listed, end)
     return LevelRead(((start, stop),)) if stop > start else None
 
 
@@ -218,8 +219,7 @@ def _place(column: ColumnValues, text: str) -> int | None:
     """The code of the value that is written like this. Numbers are read and not looked up, except for dates."""
     if column.numeric:
         return column.written.get(text)
-    place = int(np.searchsorted(column.values, text)) if len(column.values) else 0
-    return place if place < len(column.values) and column.values[place] == text else None
+    return column.places.get(text)
 
 
 def _values(places: Iterable[int]) -> LevelRead:
@@ -234,6 +234,8 @@ def _values(places: Iterable[int]) -> LevelRead:
 
 def _either(pieces: Sequence[LevelRead]) -> LevelRead:
     """What several statements say together."""
+    if len(pieces) == 1 and len(pieces[0].runs) == 1 and not pieces[0].near:
+        return pieces[0]
     places = {place for piece in pieces for start, stop in piece.runs for place in range(start, stop)}
     ranges = [piece for piece in pieces if not math.isnan(piece.low)]
     return replace(

@@ -43,9 +43,10 @@ class ColumnValues:
     @classmethod
     def of(cls, name: str, column: pa.ChunkedArray, kind: str) -> ColumnValues:
         """The values of an Arrow column of a kind: numbers, times, or anything else."""
-        numbers = distinct_numbers(column) if kind == "number" else distinct_times(column)
-        values, codes = numbers or distinct_texts(column)
-        time = kind != "number" and numbers is not None
+        distinct = None if kind == "number" else _distinct(column)
+        numbers = distinct_numbers(column) if distinct is None else _times(column, *distinct)
+        values, codes = numbers or _texts(*(distinct or _distinct(column)))
+        time = distinct is not None and numbers is not None
         written = {}
         if time:
             texts, places = distinct_texts(column)
@@ -57,6 +58,16 @@ class ColumnValues:
     def read(self) -> dict[str, Any]:
         """What levels of the column were taken to say, by their texts, where that follows from the text alone."""
         return {}
+
+    @cached_property
+    def listed(self) -> list[Any]:
+        """The values as a list, in which one is found sooner than in an array of texts."""
+        return list(self.values.tolist())
+
+    @cached_property
+    def places(self) -> dict[Any, int]:
+        """The code of each value."""
+        return {value: at for at, value in enumerate(self.listed)}
 
     @property
     def missing(self) -> int:
@@ -103,11 +114,10 @@ def distinct_numbers(column: pa.ChunkedArray) -> tuple[Floats, Codes]:
     return _in_order(np.array([*map(number_of, cells), np.nan])[codes])
 
 
-def distinct_times(column: pa.ChunkedArray) -> tuple[Floats, Codes] | None:
+def _times(column: pa.ChunkedArray, cells: list[Any], codes: Codes) -> tuple[Floats, Codes] | None:
     """Times, or texts that are all dates, in days and in order, and which one each row has; None if they are none."""
     import pyarrow as pa
 
-    cells, codes = _distinct(column)
     if pa.types.is_temporal(column.type):
         days = [*map(number_of, cells)]
     elif not cells or not all(isinstance(each, str) for each in cells) or (days := days_in(cells) or []) == []:
@@ -130,7 +140,10 @@ def _in_order(cells: Floats) -> tuple[Floats, Codes]:
 
 def distinct_texts(column: pa.ChunkedArray) -> tuple[NDArray[Any], Codes]:
     """Cells as texts in order, and which one each row has; -1 is missing."""
-    cells, codes = _distinct(column)
+    return _texts(*_distinct(column))
+
+
+def _texts(cells: list[Any], codes: Codes) -> tuple[NDArray[Any], Codes]:
     texts = np.empty(len(cells), dtype=object)
     texts[:] = [level_text(value) for value in cells]
     values, order = np.unique(texts, return_inverse=True)

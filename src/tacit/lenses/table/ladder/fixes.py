@@ -111,10 +111,12 @@ def effects(question: TableQuestion, fixes: Sequence[Fix] | None = None) -> FixE
     rows = sample.sample(released, most)
     coarser = sample.select(list(dict.fromkeys(level.column for level in levels)))
     at_levels = with_levels(coarser, levels, names).sample(names, most) if levels else rows
-    exact = {name: distinct_texts(rows.column(name))[1] for name in released}
-    exact |= {name: distinct_texts(at_levels.column(name))[1] for name in names}
     kinds = {column.name: column.kind for column in table.columns}
     values = {name: ColumnValues.of(name, rows.column(name), kinds[name]) for name in released}
+    exact = {
+        name: distinct_texts(rows.column(name))[1] if values[name].numeric else values[name].codes for name in released
+    }
+    exact |= {name: distinct_texts(at_levels.column(name))[1] for name in names}
     groups = {name: ValueGroups.coarse(each) for name, each in values.items()}
     coarse = {name: groups[name].rows(values[name]) for name in released}
     name_of = dict(zip(levels, names, strict=True))

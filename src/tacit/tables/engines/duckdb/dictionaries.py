@@ -1,7 +1,8 @@
-"""The dictionary pages of Parquet files, as they are stored.
+"""How many values the dictionary pages of Parquet files list.
 
 A dictionary should list every value once. Where one is listed twice, Arrow leaves out the second and does not move the
-places of those after it, so that rows would be counted as having another row's value.
+places of those after it, so that rows would be counted as having another row's value: Arrow then has fewer values than
+the page lists.
 """
 
 from __future__ import annotations
@@ -11,49 +12,25 @@ from typing import Any, BinaryIO
 # Kinds of fields of Thrift's compact protocol, in which pages are described.
 _TRUE, _FALSE, _NUMBERS, _STRUCT = 1, 2, (4, 5, 6), 12
 # Fields of the header of a page, and of the part of it that is about a dictionary.
-_PLAIN_SIZE, _STORED_SIZE, _OF_DICTIONARY, _VALUES = 2, 3, 7, 1
-_CODECS = {"SNAPPY": "snappy", "GZIP": "gzip", "BROTLI": "brotli", "ZSTD": "zstd", "LZ4": "lz4_raw"}
+_OF_DICTIONARY, _VALUES = 7, 1
+# No header of a dictionary page comes near this many bytes.
+_LONGEST = 256
 
 
-def lists_each_once(file: BinaryIO, chunk: Any) -> bool:
-    """Whether the dictionary of a column of texts surely lists every value once; ``chunk`` is Arrow's metadata of it.
+def values_listed(file: BinaryIO, chunk: Any) -> int | None:
+    """How many values the dictionary of a column lists, by its header; None if it cannot be read.
 
-    Doubt, such as about a page that cannot be read, is False.
+    ``chunk`` is Arrow's metadata of the column.
     """
     size = chunk.data_page_offset - chunk.dictionary_page_offset
     if size <= 0:
-        return False
+        return None
     file.seek(chunk.dictionary_page_offset)
-    page = file.read(size)
     try:
-        header, start = _fields(page, 0)
-        number = int(header[_OF_DICTIONARY][_VALUES])
-        stored = page[start : start + header[_STORED_SIZE]]
-        values = _texts(_unpacked(stored, chunk.compression, header[_PLAIN_SIZE]), number)
+        header, _ = _fields(file.read(min(size, _LONGEST)), 0)
+        return int(header[_OF_DICTIONARY][_VALUES])
     except (IndexError, KeyError, TypeError, ValueError, OSError):
-        return False
-    return len(set(values)) == number
-
-
-def _unpacked(data: bytes, codec: str, size: int) -> bytes:
-    import pyarrow as pa
-
-    if codec == "UNCOMPRESSED":
-        return data
-    plain: bytes = pa.decompress(data, size, codec=_CODECS[codec], asbytes=True)
-    return plain
-
-
-def _texts(data: bytes, number: int) -> list[bytes]:
-    """Texts that each follow their length in four bytes; an IndexError if fewer are there."""
-    texts, at = [], 0
-    for _ in range(number):
-        start = at + 4
-        at = start + int.from_bytes(data[at:start], "little")
-        if at > len(data) or start > len(data):
-            raise IndexError
-        texts.append(data[start:at])
-    return texts
+        return None
 
 
 def _fields(data: bytes, at: int) -> tuple[dict[int, Any], int]:

@@ -18,7 +18,7 @@ from tacit.tables.engines.duckdb import numbering, rewriting, steps
 from tacit.tables.engines.duckdb.connections import LeftMemory, answered, connect, reading
 from tacit.tables.engines.duckdb.layouts import FILE, attached, csv_scan, is_view, jsonl_scan, patterns, told_by_folders
 from tacit.tables.engines.duckdb.sql import held_table, identifier, in_texts, pattern, renamed, text
-from tacit.tables.engines.duckdb.stored import stored_rows, symbol_numbers, tallied
+from tacit.tables.engines.duckdb.stored import first_rows, stored_height, stored_rows, symbol_numbers, tallied
 from tacit.tables.engines.protocol import Engine, Store
 from tacit.tables.symbols import Symbols
 
@@ -131,6 +131,8 @@ class DuckDBEngine(Engine):
         scan = self._scan_of(rows)
         if columns or scan is None:
             return None
+        if self._stored is not None and len(self._stored) == 1:
+            return stored_height(self._stored[0])
         return answered(lambda: connect(memory=self.memory).sql(f"SELECT count(*) AS n FROM {scan}").to_arrow_table())
 
     def loaded(self, rows: Rows, columns: Sequence[str], names: Sequence[str], store: Store) -> str | None:
@@ -142,6 +144,12 @@ class DuckDBEngine(Engine):
             f"{identifier(each)} AS {identifier(name)}" for each, name in zip(columns, names, strict=True)
         )
         return store.made(f"SELECT {shown}, row_number() OVER () - 1 AS {identifier(ROW)} FROM {scan}")
+
+    def first(self, rows: Rows, columns: Sequence[str], most: int) -> pa.Table | None:
+        """For a Parquet file of texts."""
+        if self._stored is None or self._scan_of(rows) is None:
+            return None
+        return first_rows(self._stored[0], columns, most)
 
     def looked_through(
         self, rows: Rows, columns: Sequence[str], names: Sequence[str], most: int, steps: Collection[int]

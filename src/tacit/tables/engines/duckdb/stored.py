@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.tables.engines.duckdb.dictionaries import lists_each_once
+from tacit.tables.engines.duckdb.dictionaries import values_listed
 from tacit.tables.symbols import Symbols
 
 if TYPE_CHECKING:
@@ -67,6 +67,33 @@ class StoredRows:
         return len(self.places[0])
 
 
+def stored_height(path: Path) -> pa.Table:
+    """How many rows a file states that it has, as ``n``; it was opened before, so it is intact."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    return pa.table({"n": [pq.read_metadata(path).num_rows]})
+
+
+def first_rows(path: Path, columns: Sequence[str], most: int) -> pa.Table | None:
+    """The first rows of a file; None if there are fewer, or a column is not text, which the engine reads alike."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            kinds = file.schema_arrow
+            if not columns or any(kinds.field(name).type != pa.string() for name in columns):
+                return None
+            batches = file.iter_batches(most, row_groups=[0], columns=list(columns), use_threads=False)
+            first = next(batches, None)
+    except (OSError, KeyError, pa.ArrowException, UnicodeDecodeError):
+        # The engine says what is wrong with the file.
+        return None
+    whole = first is not None and first.num_rows == most
+    return pa.Table.from_batches([first]).select(columns) if whole else None
+
+
 def stored_rows(paths: Sequence[Path], columns: Sequence[str]) -> Iterator[StoredRows]:
     """The rows of files, in order, a group at a time; NotStoredSo if a column is not text in dictionaries."""
     import pyarrow as pa
@@ -83,17 +110,18 @@ def _in_groups(path: Path, columns: list[str]) -> Iterator[StoredRows]:
     """The rows of one file; a few threads read ahead, each with the file open for itself."""
     import pyarrow.parquet as pq
 
-    mine, opened = threading.local(), []
+    mine, opened = threading.local(), list[Any]()
 
     def read(group: int) -> StoredRows:
         if not hasattr(mine, "file"):
-            mine.file = pq.ParquetFile(path, read_dictionary=columns)
-            opened.append(mine.file)
-        _refuse_doubled(path, mine.file, group, columns)
-        return _rows(mine.file.read_row_group(group, columns=columns, use_threads=False).select(columns))
+            mine.bytes, mine.file = path.open("rb"), pq.ParquetFile(path, read_dictionary=columns)
+            opened.extend((mine.bytes, mine.file))
+        about = mine.file.metadata.row_group(group)
+        listed = [values_listed(mine.bytes, about.column(at)) if about.num_rows else 0 for at in places]
+        return _rows(mine.file.read_row_group(group, columns=columns, use_threads=False).select(columns), listed)
 
     with pq.ParquetFile(path) as file:
-        _refuse(file, columns)
+        places = _refuse(file, columns)
         groups = iter(range(file.num_row_groups))
     with ThreadPoolExecutor(max_workers=min(THREADS, os.cpu_count() or 1)) as pool:
         try:
@@ -107,12 +135,13 @@ def _in_groups(path: Path, columns: list[str]) -> Iterator[StoredRows]:
                 each.close()
 
 
-def _refuse(file: Any, columns: Sequence[str]) -> None:
+def _refuse(file: Any, columns: Sequence[str]) -> list[int]:
+    """Where the columns are in the file; NotStoredSo if it cannot be counted here."""
     import pyarrow as pa
 
     kinds = file.schema_arrow
     texts = all(kinds.field(name).type in (pa.string(), pa.dictionary(pa.int32(), pa.string())) for name in columns)
-    about, at = file.metadata, _positions(file, columns)
+    about, at = file.metadata, [kinds.names.index(name) for name in columns]
     # In a table without lists and structs, stored columns are those of the schema.
     flat = len(kinds.names) == about.num_columns
     groups = [about.row_group(each) for each in range(about.num_row_groups)]
@@ -120,28 +149,19 @@ def _refuse(file: Any, columns: Sequence[str]) -> None:
         raise NotStoredSo
     if not all(group.column(each).has_dictionary_page for group in groups if group.num_rows for each in at):
         raise NotStoredSo
+    return at
 
 
-def _positions(file: Any, columns: Sequence[str]) -> list[int]:
-    return [position for position, name in enumerate(file.schema_arrow.names) if name in columns]
-
-
-def _refuse_doubled(path: Path, file: Any, group: int, columns: Sequence[str]) -> None:
-    about = file.metadata.row_group(group)
-    with path.open("rb") as stored:
-        each_once = (lists_each_once(stored, about.column(at)) for at in _positions(file, columns))
-        if about.num_rows and not all(each_once):
-            raise NotStoredSo
-
-
-def _rows(read: pa.Table) -> StoredRows:
+def _rows(read: pa.Table, listed: Sequence[int | None]) -> StoredRows:
+    """What was read of a group of rows; ``listed`` is how many values the dictionary of each column lists."""
     values, places = [], []
-    for column in read.columns:
+    for column, number in zip(read.columns, listed, strict=True):
         # One chunk: those of a row group share a dictionary, unless part of it is stored as plain text.
         if column.num_chunks > 1:
             raise NotStoredSo
         stored = column.chunk(0) if column.num_chunks else column.combine_chunks()
-        if len(stored.dictionary) >= MOST_VALUES:
+        # Fewer where one is listed twice: the places of those after it are then wrong.
+        if len(stored.dictionary) >= MOST_VALUES or len(stored.dictionary) != number:
             raise NotStoredSo
         texts, place = stored.dictionary.to_pylist(), stored.indices
         if stored.null_count:
@@ -180,6 +200,7 @@ class ValueTally:
         self.levels: list[dict[str | None, int]] = [{} for _ in range(columns)]
         self.counts = np.zeros([0] * columns, np.int64)
         self.rows = 0
+        self._here = np.zeros(0, np.int64)
         self._kept: dict[int, list[NDArray[np.int64]]] = {step: [] for step in steps}
 
     def add(self, rows: StoredRows) -> None:
@@ -197,7 +218,7 @@ class ValueTally:
         if any(len(set(home.tolist())) < len(home) for home in homes):
             raise NotStoredSo
         self._make_room()
-        here = np.bincount(number, minlength=cells).reshape(sizes)
+        here = self._counted(number, cells).reshape(sizes)
         if here.shape == self.counts.shape:
             # Every value occurs: to put each axis in order takes half as long as to find each place.
             for axis, home in enumerate(homes):
@@ -209,6 +230,16 @@ class ValueTally:
             places = np.unravel_index(number[-self.rows % step :: step], sizes)
             kept.append(np.column_stack([home[at] for home, at in zip(homes, places, strict=True)]))
         self.rows += len(rows)
+
+    def _counted(self, number: Numbers, cells: int) -> NDArray[np.int64]:
+        """How often each number occurs; good until the next call."""
+        if len(self._here) < cells:
+            self._here = np.zeros(cells, np.int64)
+        here = self._here[:cells]
+        here.fill(0)
+        # A table for each group of rows would be new memory each time, which takes longer than to count.
+        np.add.at(here, number.astype(np.intp), np.int64(1))
+        return here
 
     def _make_room(self) -> None:
         shape = tuple(map(len, self.levels))
