@@ -26,6 +26,7 @@ from tacit.tables.engines.duckdb.sql import renamed
 from tacit.tables.engines.protocol import Engine
 from tacit.tables.engines.spark.lookups import at_place, column, counted, from_arrow, with_symbol
 from tacit.tables.engines.spark.numbering import FEW, SOME, numbered_on_workers
+from tacit.tables.engines.spark.parts import copied, write_parts
 from tacit.tables.engines.spark.sessions import MOVED, keep_partitions, on_this_machine, reading, session
 from tacit.tables.engines.spark.store import SparkStore
 from tacit.tables.engines.spark.streams import streamed
@@ -69,6 +70,7 @@ class SparkEngine(Engine):
     modules = ("pyspark",)
     frames = "Spark frame"
     addresses = True
+    has_workers = True
 
     def __init__(self, memory: str | None = None) -> None:
         super().__init__(memory)
@@ -79,6 +81,10 @@ class SparkEngine(Engine):
         self._numbered = False
         # The number of rows of each row group of the files, where they have any.
         self._groups: tuple[int, ...] = ()
+
+    @property
+    def is_here(self) -> bool:
+        return on_this_machine()
 
     def of_frame(self, frame: DataFrame) -> Rows:
         """A Spark DataFrame; its rows keep the order of its partitions."""
@@ -345,6 +351,15 @@ class SparkEngine(Engine):
         plain = plain_names(names)
         with streamed(_renamed(rows.to_native(), names, plain), self._groups) as reader:
             yield renamed(connections.connect(memory=self.memory).from_arrow(reader), plain, names)
+
+    def write_parts(self, rows: Rows, names: Sequence[str], folder: Path, codec: str) -> None:
+        write_parts(rows.to_native(), names, _address(folder), codec)
+
+    def copy_parts(self, paths: Sequence[Path], folder: Path, codec: str) -> None:
+        # The types of the first serve for all: a part with others cannot come out as the same bytes.
+        schema = session().read.parquet(_address(paths[0])).schema
+        together = copied([session().read.parquet(_address(path), schema=schema) for path in paths])
+        write_parts(together, together.columns, _address(folder), codec)
 
     def store(self, name: str = "the records") -> SparkStore:
         return SparkStore(name)
