@@ -97,7 +97,8 @@ def parts_written_again(parts: Sequence[Path], *, codec: str) -> Iterator[tuple[
 
     Guarantees
     ----------
-    The same rows give the same bytes, with the same version of Spark: what differs says more than its rows.
+    The same rows give the same bytes, with the same version of Spark, but for the order in which a footer lists the
+    encodings of a column: what else differs says more than its rows.
     """
     engine, folder = engine_class("spark")(), parts[0].parent
     with engine.reading(str(folder)), _shared_beside(folder.parent, engine) as shared, os_errors(shared):

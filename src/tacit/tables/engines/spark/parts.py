@@ -1,4 +1,4 @@
-"""Parquet files that the workers write themselves, as the same bytes whenever they hold the same rows."""
+"""Parquet files that the workers write themselves, which depend on the rows and the version of Spark alone."""
 
 from __future__ import annotations
 
