@@ -22,11 +22,14 @@ from tacit.errors import EngineError, SourceError
 from tacit.release import read_certificate
 from tacit.release.data import data_written
 from tacit.tables import writing
+from tacit.tables.engines.spark import engine
 
 pytestmark = pytest.mark.spark
 ROWS, EACH = 1_500, 500
 WORDS: dict[str, Any] = {"secret": "illness", "epsilon": 0.5, "random_state": 3}
 MECHANISMS = ["cells", "optimal"]
+# More rows than the largest sample.
+MANY, SAMPLED = 250_000, 200_000
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +70,8 @@ def test_parts_hold_the_rows_of_the_one_file_in_their_order_and_either_engine_ve
     assert [part.name for part in parts] == [part.name for part in output.parts]
     assert [part.records for part in output.parts] == [pq.read_metadata(part).num_rows for part in parts] == [EACH] * 3
     assert pa.concat_tables(map(pq.read_table, parts)).equals(one.frame())
-    for engine in ("duckdb", "spark"):
-        verified = tacit.verify(out, against=people, engine=engine)
+    for each in ("duckdb", "spark"):
+        verified = tacit.verify(out, against=people, engine=each)
         assert verified.verdict == "holds"
         assert any("where one part ends" in note for note in verified.notes)
     # What goes with the data is what goes with one file.
@@ -232,3 +235,33 @@ def test_parts_need_workers(people: Path, tmp_path: Path) -> None:
     with pytest.raises(EngineError, match=r"written by the workers of Spark: leave out parts=True, or use engine"):
         tacit.protect(people, out=tmp_path / "out", parts=True, **WORDS)
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.long
+def test_no_row_of_a_release_in_parts_comes_to_the_driver_and_no_more_rows_than_a_sample_has(
+    tmp_path: Path, spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = tmp_path / "people.parquet"
+    pq.write_table(pa.table(clinic(MANY)), people, row_group_size=MANY // 4)
+    brought: list[int] = []
+    kinds: list[Any] = []
+    collected, streamed = engine.SparkEngine.collected, engine.streamed
+
+    def watched(own: Any, rows: Any) -> pa.Table:
+        data = collected(own, rows)
+        brought.append(data.num_rows)
+        return data
+
+    def watched_stream(frame: Any, *others: Any) -> Any:
+        kinds.extend(field.dataType.typeName() for field in frame.schema)
+        return streamed(frame, *others)
+
+    monkeypatch.setattr(engine.SparkEngine, "collected", watched)
+    monkeypatch.setattr(engine, "streamed", watched_stream)
+    for mechanism in MECHANISMS:
+        out = tmp_path / mechanism
+        tacit.protect(people, out=out, mechanism=mechanism, parts=True, engine="spark", **WORDS)
+        assert tacit.verify(out, against=people, engine="spark").verdict == "holds"
+    assert 0 < max(brought) <= SAMPLED
+    # What comes of every row is a number of its symbol, for comparison.
+    assert {*kinds} <= {"integer", "long"}
