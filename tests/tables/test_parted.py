@@ -10,7 +10,7 @@ import pytest
 
 from sizes import many
 from tacit.errors import SourceError
-from tacit.tables.formats.footers import sha256_but_for_order
+from tacit.tables.parted import sha256_but_for_order
 
 ROWS = pa.table({"a": ["x", None, "y"] * 40, "n": list(range(120)), "f": [0.5, None, -0.0] * 40})
 

@@ -24,8 +24,9 @@ from tacit.tables import (
     redraw,
     scores,
     with_symbol,
+    write_table,
 )
-from tacit.tables.engines.spark import numbering, streams
+from tacit.tables.engines.spark import engine, numbering, streams
 from tacit.tables.gathering import gathered
 from tacit.tables.numbering import numbered
 
@@ -201,15 +202,15 @@ def test_counting_sums_up_within_each_partition_before_anything_moves(spark: Any
 @pytest.mark.spark
 def test_what_a_question_brings_to_the_driver_is_bounded_by_what_was_asked(spark: Any, monkeypatch: Any) -> None:
     rows, brought = 4_000, []
-    engine = type(open_table(skewed(spark)).engine)
-    real = engine.collected
+    on_spark = type(open_table(skewed(spark)).engine)
+    real = on_spark.collected
 
     def watched(own: Any, asked: Any) -> pa.Table:
         data = real(own, asked)
         brought.append(data.num_rows)
         return data
 
-    monkeypatch.setattr(engine, "collected", watched)
+    monkeypatch.setattr(on_spark, "collected", watched)
     questions: list[tuple[Any, int]] = [
         (lambda table: count(table, ["k", "v"]), 33),
         (lambda table: distinct_counts(table, ["k", "v"]), 1),
@@ -235,3 +236,35 @@ def test_what_a_question_brings_to_the_driver_is_bounded_by_what_was_asked(spark
         assert (max(brought) == rows) == (whole == rows)
     table = open_table(skewed(spark))
     assert len(table.engine._partition_counts()) == 4  # type: ignore[attr-defined]
+
+
+@pytest.mark.spark
+def test_texts_that_are_spelled_out_here_are_those_that_the_workers_would_write(
+    spark: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    table = open_table(skewed(spark))
+    symbols, _ = count(table, ["k", "v"]).symbols(["k", "v"])
+    size = len(symbols)
+    # The output after the last symbol is missing, and a third of the values stay as they are.
+    channel = np.where((np.arange(size) % 3 == 0)[:, None], np.eye(size, size + 1), 1 / (size + 1))
+    drawn = redraw(table, symbols, channel=channel, key=bytes(32))
+    numbers = np.arange(size) - 2
+    texts = {"t": [None if at == 4 else f"t {at % 5}" for at in range(size - 4)], "u": ["u"] * (size - 4)}
+    told = labelled(with_symbol(table, symbols, numbers=numbers), "symbol", texts)
+    streamed: list[list[str]] = []
+    real = engine.streamed
+
+    def watched(frame: Any, *others: Any) -> Any:
+        streamed.append([field.dataType.typeName() for field in frame.schema])
+        return real(frame, *others)
+
+    monkeypatch.setattr(engine, "streamed", watched)
+    cases = [(drawn, ["k", "v"]), (drawn, ["v"]), (told, ["u", "t"]), (told.select(["t"]), ["t"])]
+    for rows, names in cases:
+        write_table(rows.select(names), tmp_path / "spelled.parquet", like=table)
+        assert pq.read_table(tmp_path / "spelled.parquet").equals(rows.sample(names, 4_000))
+    assert streamed == [["integer"]] * len(cases)
+    # With a column that does not follow from the number, rows come as they are.
+    write_table(told.select(["k", "t"]), tmp_path / "plain.parquet", like=table)
+    assert streamed[-1] == ["string", "string"]
+    assert pq.read_table(tmp_path / "plain.parquet").equals(told.sample(["k", "t"], 4_000))

@@ -33,12 +33,12 @@ def why_not_certified(directory: Path, certificate: Certificate) -> str | None:
     if output.parts:
         return next(_faults_of_parts(place, output), None)
     if certificate.of_images:
-        found = files_sha256(directory, output.file)
+        digest = files_sha256(directory, output.file)
     elif not place.is_file():
         return f"{output.file} is not a file"
     else:
-        found = file_sha256(place)
-    return None if found == output.sha256 else f"SHA-256 is {found[:12]}…, the certificate says {output.sha256[:12]}…"
+        digest = file_sha256(place)
+    return None if digest == output.sha256 else f"SHA-256 is {digest[:12]}…, the certificate says {output.sha256[:12]}…"
 
 
 def require_certified(directory: Path, certificate: Certificate) -> Path:

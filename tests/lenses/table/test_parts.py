@@ -86,7 +86,7 @@ def test_what_reads_a_release_reads_parts(made: Callable[[str], Path], people: P
     assert sum(value.at_least for value in told.counts("ward")) <= ROWS
     assert tacit.attack(made("cells"), against=people, records=300, random_state=1).best_after <= 1
     corrected = tacit.corrected_counts(made("optimal"), "ward")
-    assert sum(value.corrected for value in corrected.values) == pytest.approx(ROWS)
+    assert sum(value.records for value in corrected.values) == pytest.approx(ROWS)
 
 
 def left_out(data: Path) -> None:

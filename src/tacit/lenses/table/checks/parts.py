@@ -7,8 +7,7 @@ from pathlib import Path
 from tacit.errors import TacitError
 from tacit.release.certificate import CertifiedOutput
 from tacit.release.checks import Check
-from tacit.tables.formats.footers import sha256_but_for_order
-from tacit.tables.parted import parts_written_again
+from tacit.tables.parted import parts_written_again, sha256_but_for_order
 from tacit.tables.table import Table
 
 # A forger could choose both, so it is stated.

@@ -28,7 +28,7 @@ from tacit.tables.engines.spark.lookups import at_place, column, from_arrow, wit
 from tacit.tables.engines.spark.numbering import FEW, SOME, numbered_on_workers
 from tacit.tables.engines.spark.parts import copied, write_parts
 from tacit.tables.engines.spark.sessions import MOVED, keep_partitions, on_this_machine, reading, session
-from tacit.tables.engines.spark.spelling import Spelled, spelled_labels, spelled_symbols
+from tacit.tables.engines.spark.spelling import SpelledRows, spelled_labels, spelled_symbols
 from tacit.tables.engines.spark.store import SparkStore
 from tacit.tables.engines.spark.streams import streamed
 from tacit.tables.symbols import Symbols
@@ -83,7 +83,7 @@ class SparkEngine(Engine):
         # The number of rows of each row group of the files, where they have any.
         self._groups: tuple[int, ...] = ()
         # Frames of texts that follow from a number for each row.
-        self._spelled: WeakKeyDictionary[DataFrame, Spelled] = WeakKeyDictionary()
+        self._spelled: WeakKeyDictionary[DataFrame, SpelledRows] = WeakKeyDictionary()
 
     @property
     def is_here(self) -> bool:
@@ -184,14 +184,14 @@ class SparkEngine(Engine):
 
     def renamed(self, rows: Rows, columns: Sequence[str], names: Sequence[str]) -> Rows:
         frame = rows.to_native()
-        made = _renamed(frame, columns, names)
+        other = _renamed(frame, columns, names)
         if frame in self._spelled:
             # The positions stay with the rows, whether they are among the columns or not.
             pairs = [pair for pair in zip(columns, names, strict=True) if pair[0] != ROW]
             spelled = self._spelled[frame].renamed([old for old, _ in pairs], [new for _, new in pairs])
             if spelled is not None:
-                self._spelled[made] = spelled
-        return _lazy(made)
+                self._spelled[other] = spelled
+        return _lazy(other)
 
     def indexed(self, rows: Rows) -> Rows:
         """Rows with their positions as 0, 1, 2, ... in the order of partitions and of rows within them.
@@ -309,20 +309,20 @@ class SparkEngine(Engine):
         new = {name: column(at).alias(name) for name, at in zip(texts, hidden, strict=True)}
         kept = [name for name in frame.columns if name != ROW]
         added = [value for name, value in new.items() if name not in kept]
-        made = looked_up.select(*(new.get(name, column(name)) for name in kept), *added, column(ROW))
-        self._spelled[made] = spelled_labels(frame, number, texts)
-        return _lazy(made)
+        with_texts = looked_up.select(*(new.get(name, column(name)) for name in kept), *added, column(ROW))
+        self._spelled[with_texts] = spelled_labels(frame, number, texts)
+        return _lazy(with_texts)
 
     def redrawn(
         self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str, texts: Mapping[str, Sequence[str]]
     ) -> Rows:
         frame = rows.to_native()
-        made = redrawn(frame, symbols, draws, key, self._index)
+        drawn = redrawn(frame, symbols, draws, key, self._index)
         names = [name for name in frame.columns if name != ROW]
-        if {*names} == {*symbols.columns} and all(made.schema[name].dataType.typeName() == "string" for name in names):
+        if {*names} == {*symbols.columns} and all(drawn.schema[name].dataType.typeName() == "string" for name in names):
             numbers = drawn_numbers(frame, symbols, draws, key, self._index)
-            self._spelled[made] = spelled_symbols(numbers, NUMBER, symbols, names)
-        return _lazy(made)
+            self._spelled[drawn] = spelled_symbols(numbers, NUMBER, symbols, names)
+        return _lazy(drawn)
 
     @contextmanager
     def spooled(self, rows: Rows, names: Sequence[str]) -> Iterator[duckdb.DuckDBPyRelation]:

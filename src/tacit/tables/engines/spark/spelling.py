@@ -26,18 +26,18 @@ class SpelledColumn:
 
 
 @dataclass(frozen=True, eq=False)
-class Spelled:
+class SpelledRows:
     """Rows that are numbers, and the columns of text that follow from these; a number that has no text is missing."""
 
     frame: DataFrame
     number: str
     columns: Mapping[str, SpelledColumn]
 
-    def renamed(self, columns: Sequence[str], names: Sequence[str]) -> Spelled | None:
+    def renamed(self, columns: Sequence[str], names: Sequence[str]) -> SpelledRows | None:
         """The same with some of the columns under other names; None if other columns are among them."""
         if not set(columns) <= self.columns.keys():
             return None
-        return Spelled(
+        return SpelledRows(
             self.frame, self.number, {new: self.columns[old] for old, new in zip(columns, names, strict=True)}
         )
 
@@ -60,24 +60,26 @@ class Spelled:
             numbers = batch.column(0).fill_null(-1).to_numpy(zero_copy_only=False)
             arrays = []
             for name, each in self.columns.items():
-                # The last place is that of what has no number.
-                codes = np.append(each.codes, np.int32(-1))[numbers]
+                # The last place is that of what has no text.
+                size = len(each.codes)
+                places = np.where((numbers >= 0) & (numbers < size), numbers, size)
+                codes = np.append(each.codes, np.int32(-1))[places]
                 arrays.append(pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), dictionaries[name]))
             yield pa.RecordBatch.from_arrays(arrays, schema=self.schema())
 
 
-def spelled_symbols(frame: DataFrame, number: str, symbols: Symbols, names: Sequence[str]) -> Spelled:
+def spelled_symbols(frame: DataFrame, number: str, symbols: Symbols, names: Sequence[str]) -> SpelledRows:
     """Rows that are numbers of symbols of texts."""
     columns = {}
     for at, (name, levels) in enumerate(zip(symbols.columns, symbols.levels, strict=True)):
         if name in names:
             columns[name] = _column([levels[code] for code in range(len(levels))], symbols.codes[:, at])
-    return Spelled(frame, number, {name: columns[name] for name in names})
+    return SpelledRows(frame, number, {name: columns[name] for name in names})
 
 
-def spelled_labels(frame: DataFrame, number: str, texts: Mapping[str, Sequence[str | None]]) -> Spelled:
+def spelled_labels(frame: DataFrame, number: str, texts: Mapping[str, Sequence[str | None]]) -> SpelledRows:
     """Rows that are places in lists of texts, where numbers below 0 stand for none."""
-    return Spelled(frame, number, {name: _column(words, np.arange(len(words))) for name, words in texts.items()})
+    return SpelledRows(frame, number, {name: _column(words, np.arange(len(words))) for name, words in texts.items()})
 
 
 def _column(words: Sequence[str | None], codes: NDArray[np.integer]) -> SpelledColumn:

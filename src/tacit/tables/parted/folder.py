@@ -62,12 +62,12 @@ def write_parts(table: Table, folder: Path, *, like: Table, shared: Path) -> Non
     with table.reading(), os_errors(shared):
         table.engine.write_parts(table.rows, table.names, shared / "parts", _known(like.codec))
         reached("parts written")
-        found = _in_order(shared / "parts")
-    counted = [(part, rows) for part in found if (rows := rows_of_part(part))]
-    seen, expected = sum(rows for _, rows in counted), like.row_count()
-    if seen != expected:
+        files = _in_order(shared / "parts")
+    counted = [(part, rows) for part in files if (rows := rows_of_part(part))]
+    here, expected = sum(rows for _, rows in counted), like.row_count()
+    if here != expected:
         raise SourceError(
-            f"of {expected:,} rows that the workers wrote, {seen:,} are seen here: choose a folder for the release "
+            f"of {expected:,} rows that the workers wrote, {here:,} are seen here: choose a folder for the release "
             "that the workers and this process share"
         )
     with os_errors(folder):
