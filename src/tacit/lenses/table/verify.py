@@ -14,7 +14,7 @@ from tacit.document import Nats, Progress, silent
 from tacit.errors import ArgumentError, Command, UnknownValueError, sentence
 from tacit.lenses.table.certifying import channel_made
 from tacit.lenses.table.checks.claim import checks_of_claim, checks_of_utility
-from tacit.lenses.table.checks.parts import NOT_CHECKED, check_of_parts
+from tacit.lenses.table.checks.parts import NOT_CHECKED, check_of_ends, check_of_parts
 from tacit.lenses.table.checks.people import check_of_people
 from tacit.lenses.table.checks.reader import checks_of_reader
 from tacit.lenses.table.checks.rows import RowComparison, check_of_merging, check_of_rows_made_again, made_again
@@ -248,10 +248,11 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
     whole = [check_of_people(certificate, release.rules, rows), *_checks_of_channel(release, rows)]
     whole += checks_of_reader(certificate, rows.original, release.data)
     if certificate.output.parts:
-        plainly = check_of_parts(release.directory, certificate.output, release.data)
+        ends = check_of_ends(certificate.output, question.original)
+        plainly = [ends, check_of_parts(release.directory, certificate.output, release.data)]
     else:
-        plainly = _written_plainly(release, rows, again=again)
-    return [*checks, plainly, *_checks_of_rows(release, rows, again=again), *whole]
+        plainly = [_written_plainly(release, rows, again=again)]
+    return [*checks, *plainly, *_checks_of_rows(release, rows, again=again), *whole]
 
 
 def _remember_sample(release: TableRelease, rows: RowComparison) -> None:

@@ -250,6 +250,10 @@ class Engine(ABC):
     def spooled(self, rows: Rows, names: Sequence[str]) -> AbstractContextManager[duckdb.DuckDBPyRelation]:
         """Some columns in the order of the rows as a DuckDB relation, which writes every format."""
 
+    def rows_of_partitions(self) -> Sequence[int] | None:
+        """The number of rows of each partition of what was opened; None if there are none."""
+        return None
+
     def write_parts(self, rows: Rows, names: Sequence[str], folder: Path, codec: str) -> None:
         """Write some columns to Parquet files in a new folder, each partition by the worker that has it.
 

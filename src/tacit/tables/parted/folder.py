@@ -7,10 +7,12 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from pathlib import Path
 
 from tacit.errors import DataError, EngineError, Setting, SourceError, sentence
 from tacit.tables.engines import Engine, engine_class
+from tacit.tables.formats import FORMATS
 from tacit.tables.formats.format import whole
 from tacit.tables.table import Table, batched
 from tacit.tables.writing import at as reached, drafted, os_errors
@@ -81,6 +83,19 @@ def rows_of_part(part: Path) -> int:
 
     with whole(part, "Parquet"):
         return int(pq.read_metadata(part).num_rows)
+
+
+def ends_within(table: Table) -> frozenset[int] | None:
+    """The numbers of rows after which a part of the table may end; None where its engine does not tell.
+
+    Workers read whole row groups of Parquet files, and whole partitions of anything else.
+    """
+    format = FORMATS.get(table.format)
+    sizes: Sequence[int] | None = [size for part in table.parts for size in (format.groups(part) if format else ())]
+    if not sizes:
+        with table.reading():
+            sizes = table.engine.rows_of_partitions()
+    return None if sizes is None else frozenset(accumulate(sizes))
 
 
 def _in_order(folder: Path) -> list[Path]:

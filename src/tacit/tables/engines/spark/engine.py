@@ -333,6 +333,9 @@ class SparkEngine(Engine):
         with streamed(shown, self._groups, spelled) as reader:
             yield renamed(connections.connect(memory=self.memory).from_arrow(reader), plain, names)
 
+    def rows_of_partitions(self) -> list[int] | None:
+        return None if self._opened is None else self._partition_counts()
+
     def write_parts(self, rows: Rows, names: Sequence[str], folder: Path, codec: str) -> None:
         write_parts(rows.to_native(), names, _address(folder), codec)
 
