@@ -119,6 +119,7 @@ def jobs_on(
         "count": lambda: count(open_table(path, engine="spark"), columns),
         "bare rewrite": lambda: bare(rewriting).write.mode("overwrite").parquet(str(place / "bare")),
         "rewrite": rewrite,
+        "bare one file": lambda: bare(rewriting).coalesce(1).write.mode("overwrite").parquet(str(place / "bare")),
         "one file": one_file,
     }
 

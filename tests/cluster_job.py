@@ -1,8 +1,9 @@
 """What a driver does on a cluster, as ``spark-submit`` runs it: the verbs, one after the other, and a worker's end.
 
-    spark-submit cluster_job.py TABLE PLACE KILLED
+    spark-submit cluster_job.py TABLE PLACE KILLED KILLED
 
-``KILLED`` is the worker to end as soon as a task of the first release runs. Every line of the answer is one of JSON.
+Of the workers to end, the first dies as soon as a task of the first release runs, the other with the first release in
+parts. Every line of the answer is one of JSON.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ import pytest
 import tacit
 from sample_results import leave_out_suggestions
 from spark_cluster import kill_worker
-from tacit.errors import SourceError
+from tacit.document import silent
+from tacit.errors import SourceError, TacitError
 from tacit.release import ReleaseRules
-from tacit.tables import count, cut, open_table
+from tacit.tables import count, open_table
 from tacit.tables.engines.spark.sessions import on_this_machine, session
 
 
@@ -52,7 +54,7 @@ def killed_in_writing(worker: int) -> Any:
     return progress
 
 
-def main(table: str, place: Path, worker: int) -> None:
+def main(table: str, place: Path, workers: list[int]) -> None:
     spark = session()
     say(master=spark.sparkContext.master, local=on_this_machine())
     skewed = spark.range(0, 1_000_000, 1, 4).selectExpr("CASE WHEN id % 100 = 0 THEN id % 7 ELSE 9 END AS k")
@@ -61,7 +63,7 @@ def main(table: str, place: Path, worker: int) -> None:
         leave_out_suggestions(patch)
         say(audit=tacit.audit(table, secret="illness", engine="spark").headline)
     words: dict[str, Any] = {"secret": "illness", "epsilon": 0.5, "random_state": 3, "engine": "spark"}
-    tacit.protect(table, out=place / "optimal", mechanism="optimal", progress=killed_in_writing(worker), **words)
+    tacit.protect(table, out=place / "optimal", mechanism="optimal", progress=killed_in_writing(workers[0]), **words)
     say(verdict=tacit.verify(place / "optimal", against=table, engine="spark").verdict)
     tacit.protect(table, out=place / "cells", mechanism="cells", **words)
     say(verdict=tacit.verify(place / "cells", against=table, engine="spark").verdict)
@@ -71,12 +73,25 @@ def main(table: str, place: Path, worker: int) -> None:
         open_table(private, engine="spark")
     except SourceError as error:
         say(refused=str(error))
-    # The workers write themselves, where they may, and read an address as it was given.
-    rules = ReleaseRules.load(place / "optimal" / "private" / "rules.json")
-    key = bytes.fromhex((place / "optimal" / "private" / "key.txt").read_text())
-    lake = cut(open_table(f"file://{table}", engine="spark"), rules.cuts).select(rules.released)
-    rules.applied(lake, key).frame.to_native().write.parquet(f"file://{table}.parts")
+    # The workers write themselves, where they may.
+    lake = Path(table).parent
+    for mechanism, progress in (("optimal", killed_in_writing(workers[1])), ("cells", silent)):
+        out = lake / f"{mechanism} in parts"
+        tacit.protect(table, out=out, mechanism=mechanism, parts=True, progress=progress, **words)
+        verified = tacit.verify(out, against=table, engine="spark")
+        say(parts=verified.verdict if verified.verdict == "holds" else verified.headline)
+    try:
+        tacit.protect(table, out=place / "unseen", mechanism="optimal", parts=True, **words)
+    except TacitError as error:
+        say(unseen=str(error))
+    # Nor need the driver see where they write, if no certificate is wanted; an address is read as it was given.
+    for mechanism in ("optimal", "cells"):
+        private = place / mechanism / "private"
+        rules, key = ReleaseRules.load(private / "rules.json"), private / "key.txt"
+        whole = open_table(f"file://{table}", engine="spark")
+        made = rules.of_original(whole, bytes.fromhex(key.read_text()) if key.exists() else bytes(32))
+        made.frame.to_native().write.parquet(f"file://{table}.{mechanism}")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], Path(sys.argv[2]), [int(each) for each in sys.argv[3:]])

@@ -1,4 +1,4 @@
-"""A real Spark cluster for the tests: a master and two workers on loopback, who see nothing that is the driver's."""
+"""A real Spark cluster for the tests: a master and three workers on loopback, who see nothing that is the driver's."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SMALL = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 @dataclass(frozen=True)
 class SparkCluster:
-    """A cluster that runs: its address, its two workers, and the folder that driver and workers share."""
+    """A cluster that runs: its address, its workers, and the folder that driver and workers share."""
 
     address: str
     workers: tuple[int, ...]
@@ -109,7 +109,7 @@ def spark_cluster() -> Iterator[SparkCluster]:
                 *(f"worker{at}", "worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g"),
                 *("--webui-port", "0", "--work-dir", str(place / f"worker{at}" / "work"), address),
             )
-            for at in range(2)
+            for at in range(3)
         )
         _wait_for(page, len(workers))
         yield SparkCluster(address, workers, lake)

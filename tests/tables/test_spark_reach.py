@@ -14,8 +14,20 @@ import pytest
 
 from sizes import many
 from tacit.errors import DataError, EngineError, SourceError, UnknownValueError
-from tacit.tables import count, counting, open_table, redraw
-from tacit.tables.engines.spark import numbering, streams
+from tacit.tables import (
+    count,
+    counting,
+    distinct_counts,
+    group_sizes,
+    labelled,
+    open_table,
+    redraw,
+    scores,
+    with_symbol,
+    write_table,
+)
+from tacit.tables.engines.spark import engine, numbering, streams
+from tacit.tables.gathering import gathered
 from tacit.tables.numbering import numbered
 
 VECTOR = 2048
@@ -136,3 +148,123 @@ def test_more_groups_than_the_driver_may_hold_are_refused(spark: Any, monkeypatc
     monkeypatch.setattr(counting, "MAX_GROUPS", 10)
     with pytest.raises(DataError, match="more than 10 combinations"):
         count(open_table(spark.range(100)), ["id"])
+
+
+def skewed(spark: Any) -> Any:
+    """99 of 100 rows have no key, and what is left is almost always the same."""
+    return spark.range(0, 4_000, 1, 4).selectExpr(
+        "CASE WHEN id % 100 = 0 THEN CAST(id % 1000 AS STRING) END AS k", "CAST(id % 3 AS STRING) AS v"
+    )
+
+
+def plan_of(rows: Any) -> str:
+    return str(rows.to_native()._jdf.queryExecution().executedPlan().toString())
+
+
+@pytest.mark.spark
+def test_rewriting_moves_no_row_however_skewed_or_empty_the_keys_are(spark: Any) -> None:
+    table = open_table(skewed(spark))
+    symbols, _ = count(table, ["k", "v"]).symbols(["k", "v"])
+    size = len(symbols)
+    drawn = redraw(table, symbols, channel=np.full((size, size), 1 / size), key=bytes(32))
+    told = labelled(with_symbol(table, symbols), "symbol", {"t": [str(at) for at in range(size)]})
+    for rows in (drawn, told, scores(table, symbols, {"risk": np.zeros(size)})):
+        plan = plan_of(rows.rows)
+        assert "BroadcastHashJoin" in plan
+        # Nothing else would send rows with the same key to the same worker.
+        assert "hashpartitioning" not in plan
+        assert "SortMergeJoin" not in plan
+    assert drawn.sample(["k"], 4_000)["k"].null_count < 3_960
+    assert told.sample(["t"], 4_000)["t"].null_count == 0
+
+
+@pytest.mark.spark
+def test_counting_sums_up_within_each_partition_before_anything_moves(spark: Any, monkeypatch: Any) -> None:
+    table, plans = open_table(skewed(spark)), []
+    real = type(table.engine).collected
+
+    def watched(engine: Any, rows: Any) -> pa.Table:
+        plans.append(plan_of(rows))
+        return real(engine, rows)
+
+    monkeypatch.setattr(type(table.engine), "collected", watched)
+    counts = count(table, ["k"])
+    assert counts.records.tolist() == [4] * 10 + [3_960]
+    assert distinct_counts(open_table(skewed(spark)), ["k", "v"]) == {"k": 11, "v": 3}
+    assert group_sizes(open_table(skewed(spark)), ["k"], ["v"]).smallest == 4
+    shuffling = [plan for plan in plans if "hashpartitioning" in plan]
+    assert len(shuffling) >= 3
+    # Read from below: rows are scanned, summed in place, and only then exchanged.
+    for plan in shuffling:
+        assert "partial_" in plan[plan.rindex("hashpartitioning") :]
+
+
+@pytest.mark.spark
+def test_what_a_question_brings_to_the_driver_is_bounded_by_what_was_asked(spark: Any, monkeypatch: Any) -> None:
+    rows, brought = 4_000, []
+    on_spark = type(open_table(skewed(spark)).engine)
+    real = on_spark.collected
+
+    def watched(own: Any, asked: Any) -> pa.Table:
+        data = real(own, asked)
+        brought.append(data.num_rows)
+        return data
+
+    monkeypatch.setattr(on_spark, "collected", watched)
+    questions: list[tuple[Any, int]] = [
+        (lambda table: count(table, ["k", "v"]), 33),
+        (lambda table: distinct_counts(table, ["k", "v"]), 1),
+        (lambda table: group_sizes(table, ["k"], ["v"]), 11),
+        (lambda table: gathered(table, "v", ["1"]), 2),
+        (lambda table: table.row_count(), 1),
+        (lambda table: table.sample(["k"], 50), 50),
+        (lambda table: table.head(["k"], 50), 50),
+        (lambda table: table.thinned(50).sample(["v"], 50), 50),
+        (lambda table: table.spread(100).sample(["v"], 200), 200),
+    ]
+    for question, most in questions:
+        brought.clear()
+        question(open_table(skewed(spark)))
+        assert brought
+        assert max(brought) <= most
+    # A table that may be brought whole is one with few values; with one value more it stays.
+    monkeypatch.setattr("tacit.tables.table.FEW_ROWS", rows)
+    for most, whole in ((2 * rows, rows), (2 * rows - 1, 1)):
+        monkeypatch.setattr("tacit.tables.table.MOST_BROUGHT", most)
+        brought.clear()
+        count(open_table(skewed(spark)).select(["k", "v"]), ["v"])
+        assert (max(brought) == rows) == (whole == rows)
+    table = open_table(skewed(spark))
+    assert len(table.engine._partition_counts()) == 4  # type: ignore[attr-defined]
+
+
+@pytest.mark.spark
+def test_texts_that_are_spelled_out_here_are_those_that_the_workers_would_write(
+    spark: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
+    table = open_table(skewed(spark))
+    symbols, _ = count(table, ["k", "v"]).symbols(["k", "v"])
+    size = len(symbols)
+    # The output after the last symbol is missing, and a third of the values stay as they are.
+    channel = np.where((np.arange(size) % 3 == 0)[:, None], np.eye(size, size + 1), 1 / (size + 1))
+    drawn = redraw(table, symbols, channel=channel, key=bytes(32))
+    numbers = np.arange(size) - 2
+    texts = {"t": [None if at == 4 else f"t {at % 5}" for at in range(size - 4)], "u": ["u"] * (size - 4)}
+    told = labelled(with_symbol(table, symbols, numbers=numbers), "symbol", texts)
+    streamed: list[list[str]] = []
+    real = engine.streamed
+
+    def watched(frame: Any, *others: Any) -> Any:
+        streamed.append([field.dataType.typeName() for field in frame.schema])
+        return real(frame, *others)
+
+    monkeypatch.setattr(engine, "streamed", watched)
+    cases = [(drawn, ["k", "v"]), (drawn, ["v"]), (told, ["u", "t"]), (told.select(["t"]), ["t"])]
+    for rows, names in cases:
+        write_table(rows.select(names), tmp_path / "spelled.parquet", like=table)
+        assert pq.read_table(tmp_path / "spelled.parquet").equals(rows.sample(names, 4_000))
+    assert streamed == [["integer"]] * len(cases)
+    # With a column that does not follow from the number, rows come as they are.
+    write_table(told.select(["k", "t"]), tmp_path / "plain.parquet", like=table)
+    assert streamed[-1] == ["string", "string"]
+    assert pq.read_table(tmp_path / "plain.parquet").equals(told.sample(["k", "t"], 4_000))

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from tacit import document as doc
-from tacit.errors import SourceError
-from tacit.loading import file_sha256
 from tacit.release.certificate import Certificate
+from tacit.release.data import require_certified
 from tacit.release.directory import copied_release
 from tacit.report.result import Result
 from tacit.tables.formats.frames import in_arrow
@@ -94,10 +93,7 @@ class ReleasedTable(ReleaseResult):
         """
         import pyarrow as pa
 
-        path = Path(self.out, self.data_file)
-        if not path.is_file() or file_sha256(path) != self.certificate.output.sha256:
-            raise SourceError(f"{path} is not there, or is not what was certified: make the release anew")
-        table = open_table(path)
+        table = open_table(require_certified(Path(self.out), self.certificate))
         return self.framed(self._typed(pa.concat_tables(table.batches(table.names, BATCH))))
 
     def _typed(self, data: Any) -> Any:

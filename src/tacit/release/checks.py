@@ -14,8 +14,9 @@ from tacit.lift import AGREEMENT, agree
 from tacit.loading import file_sha256
 from tacit.release.certificate import CERTIFICATE, Certificate
 from tacit.release.claims import randomness_of, worded
+from tacit.release.data import why_not_certified
 from tacit.release.directory import CHANNEL, PRIVATE, REPORT, strangers, text_of_certificate
-from tacit.release.keys import files_sha256, salted
+from tacit.release.keys import salted
 from tacit.release.levels import LEVELS
 from tacit.tables.table import Table
 from tacit.tables.writing import write_table
@@ -102,15 +103,15 @@ def checks_of_papers(folder: Path, certificate: Certificate, *, drawn: bool, lea
     ``drawn`` says whether anything in such a release is drawn, ``learned_here`` whether anything was learned for it.
     """
     output, words = certificate.output, worded(certificate)
-    data = folder / output.file
-    if not data.exists():
-        return [Check("released data is the data certified", False, f"there is no {output.file}")]
-    digest = files_sha256(folder, output.file) if certificate.of_images else file_sha256(data)
+    name, why = "released data is the data certified", why_not_certified(folder, certificate)
+    if why is not None and not (folder / output.file).exists():
+        return [Check(name, False, why)]
+    parts = f"{len(output.parts):,} parts, " if output.parts else ""
     sources = [
         randomness_of(drawn=drawn, repeatable=repeatable, learned_here=learned_here) for repeatable in (False, True)
     ]
     return [
-        same("released data is the data certified", digest, output.sha256, what="SHA-256"),
+        Check(name, why is None, why or f"{parts}SHA-256 {_short(output.sha256)}"),
         _outcome("claim in words", words.claim == certificate.claim, "says what the numbers say", words.claim),
         _outcome(
             "assumptions",

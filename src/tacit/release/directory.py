@@ -14,7 +14,8 @@ from tacit.errors import ArgumentError, Setting, SourceError, sentence
 from tacit.loading import checked_path, file_sha256
 from tacit.release.certificate import CERTIFICATE, Certificate, read_certificate
 from tacit.release.codec import text_of
-from tacit.release.keys import LABELS, files_sha256, new_salt, salted
+from tacit.release.data import why_not_certified
+from tacit.release.keys import LABELS, new_salt, salted
 from tacit.release.levels import LEVELS
 from tacit.tables.writing import at, beside, drafted, has_appeared, locked, os_errors, restore_or_clean, synced
 
@@ -27,10 +28,11 @@ C = TypeVar("C", bound=Certificate)
 
 @dataclass(frozen=True)
 class ReleaseDraft:
-    """A release in the making: the hidden directory that it is written to, and the salt of its fingerprints."""
+    """A release in the making: the hidden directory that it is written to, the salt of its fingerprints, its target."""
 
     place: Path
     salt: bytes
+    target: Path
 
     @property
     def private(self) -> Path:
@@ -53,6 +55,16 @@ class ReleaseDraft:
     def publish(self, name: str, text: str) -> None:
         """Write a text next to the data, for everybody."""
         (self.place / name).write_text(text, "utf-8")
+
+    @contextmanager
+    def for_workers(self) -> Iterator[Path]:
+        """A folder on the same disk as the release, which whoever may enter the release's own folder may write to.
+
+        Unlike the draft, which only this user may enter. What is left in it when the block ends is removed.
+        """
+        with drafted(self.target) as shared:
+            shared.mkdir()
+            yield shared
 
     @property
     def channel(self) -> Path:
@@ -111,7 +123,7 @@ def refuse_target(out: str | Path, *, original: Path | None, overwrite: bool) ->
 def new_release(out: str | Path, *, overwrite: bool = False) -> Iterator[ReleaseDraft]:
     """A draft that becomes the release ``out`` when the block ends well; see :func:`whole_directory`."""
     with whole_directory(out, overwrite=overwrite) as place, os_errors(Path(out)):
-        yield ReleaseDraft(place, new_salt())
+        yield ReleaseDraft(place, new_salt(), Path(os.path.realpath(out)))
 
 
 @contextmanager
@@ -191,13 +203,13 @@ def _why_not_ours(target: Path) -> str | None:
         certificate = read_certificate(target)
     except SourceError as error:
         return str(error)
-    data = target / certificate.output.file
-    if certificate.of_images:
-        if not data.exists() or files_sha256(target, data.name) != certificate.output.sha256:
-            return "its images are not those that were certified"
-    elif data.exists() and not (data.is_file() and file_sha256(data) == certificate.output.sha256):
-        return f"{data.name} is not the data that was certified"
     output = certificate.output
+    data = target / output.file
+    if certificate.of_images:
+        if why_not_certified(target, certificate) is not None:
+            return "its images are not those that were certified"
+    elif data.exists() and why_not_certified(target, certificate) is not None:
+        return f"{data.name} is not the data that was certified"
     papers = ((REPORT, output.report_sha256), (CHANNEL, output.channel_sha256), (LEVELS, output.levels_sha256))
     for name, sha256 in papers:
         path = target / name
@@ -211,6 +223,9 @@ def strangers(target: Path, certificate: Certificate) -> Iterator[Path]:
     data, folders = target / certificate.output.file, {target / PRIVATE}
     files = {data, *(target / name for name in (CERTIFICATE, REPORT, CHANNEL, LEVELS))}
     files |= {target / PRIVATE / name for name in certificate.private_files}
+    if certificate.output.parts:
+        files |= {data / part.name for part in certificate.output.parts}
+        folders |= {data}
     if certificate.of_images:
         # Images whose names were kept may be in folders; the fingerprint covers all their names.
         within = set(data.rglob("*"))

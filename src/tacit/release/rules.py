@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode
+from tacit.codes.coding import coded
 from tacit.errors import SourceError
 from tacit.release.bounds import FurtherSecret, LiftBounds
 from tacit.release.codec import Damaged, decoded, json_in
 from tacit.release.treatment import Merging, Mixing
 from tacit.requests.settings import AnyPath
-from tacit.tables.cutting import Cut
+from tacit.tables.cutting import Cut, cut
 from tacit.tables.symbols import Symbols
 from tacit.tables.table import Table
 
@@ -69,6 +70,18 @@ class ReleaseRules:
         ``present`` are values that the table is known to hold.
         """
         return table if self.as_coded else self.treatment.applied(table, self.symbols, key, present=present)
+
+    def of_original(self, table: Table, key: bytes) -> Table:
+        """The rows that a release of this table holds: cut, or written in cells, and then treated.
+
+        Guarantees
+        ----------
+        For the table that the rules were made on, and the key of its release, these are the rows of the release, in
+        their order, on every engine. A value that the rules' levels do not know is refused, never guessed.
+        """
+        shown = [name for name in table.names if name in self.released]
+        ready = cut(table, self.cuts) if self.code is None else coded(table, self.code)
+        return self.applied(ready.select(shown), key)
 
     @classmethod
     def load(cls, path: AnyPath) -> ReleaseRules:

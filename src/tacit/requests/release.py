@@ -127,6 +127,13 @@ class Making(Request):
         lenses=TABLE,
         metavar="SHARE",
     )
+    parts: bool = setting(
+        Flag(),
+        "Have the workers of Spark write the released table themselves, as a folder of Parquet parts. They and the "
+        "driver must share the folder of the release.",
+        default=False,
+        lenses=TABLE,
+    )
     overwrite: bool = setting(Flag(), "Replace an existing release; nothing else is ever replaced.", default=False)
     random_state: int | None = setting(
         Amount(0, 2**32 - 1, whole=True), "Make draws and learning repeatable: for tests, not for publishing."

@@ -31,8 +31,13 @@ def suffix_for(like: Table) -> str:
     return ".parquet"
 
 
-def told_of_writing(like: Table) -> tuple[str, ...]:
-    """Notes on a release of this table: where its form is not that of the original."""
+def told_of_writing(like: Table, *, parts: bool = False) -> tuple[str, ...]:
+    """Notes on a release of this table, written in ``parts`` or as one file: where its form is not the original's."""
+    if parts:
+        return (
+            "the release is a folder of Parquet parts, whose rows follow each other as in the original: which part a "
+            "row is in reveals where it was",
+        )
     notes, format = [], FORMATS.get(like.format)
     title = "a PostgreSQL table" if format is None and like.address else None
     if format is not None and not format.written:

@@ -108,6 +108,7 @@ class ProtectTable(_Table, _Made, total=False):
     prefer: Mapping[str, float] | None
     rules: AnyPath | None
     keep_secret: bool
+    parts: bool
     max_loss: float
     ledger: AnyPath | None
     people: Literal["same", "other"]

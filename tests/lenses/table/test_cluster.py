@@ -1,4 +1,4 @@
-"""The verbs on a real Spark cluster, whose workers see nothing of the driver's, and one of whom dies in the job."""
+"""The verbs on a real Spark cluster, whose workers see nothing of the driver's, and two of whom die in the job."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def people(cluster: SparkCluster) -> Path:
 
 
 @pytest.mark.usefixtures("without_suggestion")
-def test_a_job_that_loses_a_worker_ends_right_and_writes_the_bytes_that_duckdb_writes(
+def test_a_job_that_loses_workers_ends_right_and_writes_the_bytes_that_duckdb_writes(
     cluster: SparkCluster, people: Path, tmp_path: Path
 ) -> None:
     settings = {"spark.sql.files.maxPartitionBytes": "100k"}
-    killed = cluster.workers[0]
-    with cluster.submit(JOB, str(people), str(tmp_path), str(killed), settings=settings) as job:
+    killed = cluster.workers[:2]
+    with cluster.submit(JOB, str(people), str(tmp_path), *map(str, killed), settings=settings) as job:
         assert job.stdout is not None
         printed = job.stdout.read()
     assert job.returncode == 0, printed
@@ -52,9 +52,9 @@ def test_a_job_that_loses_a_worker_ends_right_and_writes_the_bytes_that_duckdb_w
             said.setdefault(name, []).append(value)
     assert said["master"] == [cluster.address]
     assert said["local"] == [False]
-    assert said["killed"] == [killed]
-    assert not alive(killed)
-    assert alive(cluster.workers[1])
+    assert said["killed"] == list(killed)
+    assert not any(map(alive, killed))
+    assert alive(cluster.workers[2])
     # One value has 99% of the rows.
     assert sum(said["skewed"][0]) == 1_000_000
     assert max(said["skewed"][0]) == 990_000
@@ -65,10 +65,19 @@ def test_a_job_that_loses_a_worker_ends_right_and_writes_the_bytes_that_duckdb_w
         tacit.protect(people, out=tmp_path / "here" / mechanism, mechanism=mechanism, **WORDS)
         there, here = (place / mechanism / "data.parquet" for place in (tmp_path, tmp_path / "here"))
         assert there.read_bytes() == here.read_bytes()
-    parts = sorted(Path(f"{people}.parts").glob("part-*.parquet"))
-    assert len(parts) > 1
-    written = pa.concat_tables(map(pq.read_table, parts))
-    assert written.equals(pq.read_table(tmp_path / "optimal" / "data.parquet"))
+    assert said["parts"] == ["holds", "holds"]
+    assert "the workers of Spark" in said["unseen"][0]
+    assert not (tmp_path / "unseen").exists()
+    for mechanism in ("optimal", "cells"):
+        one, out = pq.read_table(tmp_path / mechanism / "data.parquet"), cluster.lake / f"{mechanism} in parts"
+        for folder in (out / "data", Path(f"{people}.{mechanism}")):
+            parts = sorted(folder.glob("part-*.parquet"))
+            assert len(parts) > 1
+            assert pa.concat_tables(map(pq.read_table, parts)).equals(one)
+        # The driver's own engine, which knows nothing of the cluster, verifies what its workers wrote.
+        assert tacit.verify(out, against=people).verdict == "holds"
+        assert oct((out / "private").stat().st_mode & 0o777) == "0o700"
+    assert [each.name for each in cluster.lake.iterdir() if each.name.startswith(".tacit")] == []
 
 
 def alive(pid: int) -> bool:

@@ -19,6 +19,7 @@ from tacit.lenses.table.question import TableQuestion, ask
 from tacit.lenses.table.roles.names import PERSONS_NUMBER, personal_in
 from tacit.lenses.table.tabulating import counted
 from tacit.release.codec import text_of
+from tacit.release.data import PARTS
 from tacit.release.directory import KEY, ReleaseDraft, new_release, refuse_target
 from tacit.release.ledger.book import Ledger
 from tacit.release.levels import LEVELS, PublishedCode
@@ -26,6 +27,7 @@ from tacit.release.rules import RULES, ReleaseRules
 from tacit.requests import Bound, Learning, Ledgered, Making, Question, Request, given
 from tacit.tables.counting import distinct_counts
 from tacit.tables.drawing import new_key
+from tacit.tables.parted import refuse_parts, write_parts
 from tacit.tables.sources import open_table
 from tacit.tables.writing import at, suffix_for, told_of_writing, write_table
 
@@ -67,6 +69,8 @@ def protect_table(
     question = replace(question, source=original)
     table_question = ask(question, also=further, cuts=cuts, in_cells=goal.coded, thresholds=goal.bounds.thresholds)
     _refuse_telling_order(table_question)
+    if making.parts:
+        refuse_parts(original.engine)
     refuse_target(out, original=table_question.original.path, overwrite=making.overwrite)
     proof = None
     if goal.coded:
@@ -131,7 +135,7 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
             notes=(
                 *question.notes,
                 *_of_people(question, planned.counted.n_records),
-                *told_of_writing(question.original),
+                *told_of_writing(question.original, parts=making.parts),
                 *planned.remarks(),
                 *page.notes,
             ),
@@ -191,11 +195,16 @@ def _refuse_with_rules(requests: Sequence[Request], *, in_cells: bool) -> None:
 
 
 def _write_data(planned: CountedRelease, draft: ReleaseDraft, making: Making) -> str:
-    """Write the released data, and return the name of its file."""
+    """Write the released data, and return the name of its file or folder."""
     question, rules = planned.counted.question, planned.rules
     kept = {*question.released, *(question.hidden if making.keep_secret else ())}
     shown = question.table.select([name for name in question.table.names if name in kept])
-    data_file = "data" + suffix_for(question.original)
     treated = rules.applied(shown, planned.key, present=planned.counted.symbols)
+    if making.parts:
+        (draft.place / PARTS).mkdir()
+        with draft.for_workers() as shared:
+            write_parts(treated, draft.place / PARTS, like=question.original, shared=shared)
+        return PARTS
+    data_file = "data" + suffix_for(question.original)
     write_table(treated, draft.place / data_file, like=question.original)
     return data_file

@@ -14,6 +14,7 @@ from tacit.document import Nats, Progress, silent
 from tacit.errors import ArgumentError, Command, UnknownValueError, sentence
 from tacit.lenses.table.certifying import channel_made
 from tacit.lenses.table.checks.claim import checks_of_claim, checks_of_utility
+from tacit.lenses.table.checks.parts import NOT_CHECKED, check_of_ends, check_of_parts
 from tacit.lenses.table.checks.people import check_of_people
 from tacit.lenses.table.checks.reader import checks_of_reader
 from tacit.lenses.table.checks.rows import RowComparison, check_of_merging, check_of_rows_made_again, made_again
@@ -126,6 +127,8 @@ def _notes(release: TableRelease, against: bool) -> tuple[str, ...]:
             "taken from the certificate: that the key came from the system's secure source, and is not one of many "
             "that were tried"
         )
+    if certificate.output.parts:
+        notes.append(NOT_CHECKED)
     if certificate.mechanism.loss_bound is not None:
         notes.append("what the watchdog and the best mechanism would lose was not computed again")
     if certificate.composition is not None:
@@ -244,8 +247,12 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
         _remember_sample(release, rows)
     whole = [check_of_people(certificate, release.rules, rows), *_checks_of_channel(release, rows)]
     whole += checks_of_reader(certificate, rows.original, release.data)
-    plainly = _written_plainly(release, rows, again=again)
-    return [*checks, plainly, *_checks_of_rows(release, rows, again=again), *whole]
+    if certificate.output.parts:
+        ends = check_of_ends(certificate.output, question.original)
+        plainly = [ends, check_of_parts(release.directory, certificate.output, release.data)]
+    else:
+        plainly = [_written_plainly(release, rows, again=again)]
+    return [*checks, *plainly, *_checks_of_rows(release, rows, again=again), *whole]
 
 
 def _remember_sample(release: TableRelease, rows: RowComparison) -> None:
@@ -262,7 +269,7 @@ def _remember_sample(release: TableRelease, rows: RowComparison) -> None:
 
 def _is_made_again(release: TableRelease, rows: RowComparison) -> bool:
     """Whether treating the original by the rules and writing it as ``protect`` does gives the file, byte for byte."""
-    if release.rules is None or (release.drawn and release.key is None):
+    if release.rules is None or (release.drawn and release.key is None) or release.certificate.output.parts:
         return False
     return _sha256(release, rows, made_again(rows.original, release.data, release.rules, release.key)) == file_sha256(
         release.directory / release.certificate.output.file

@@ -36,7 +36,9 @@ from tacit.release.certificate.parts import (
     Certificate as Certificate,
     CertifiedInput as CertifiedInput,
     CertifiedOutput as CertifiedOutput,
+    CertifiedPart as CertifiedPart,
     best_guesses as best_guesses,
+    fingerprint_of_parts as fingerprint_of_parts,
 )
 from tacit.release.certificate.reading import (
     AnyCertificate as AnyCertificate,

@@ -176,6 +176,7 @@ class CountedCertificate(Certificate):
     """
 
     private_files: ClassVar[tuple[str, ...]] = (*Certificate.private_files, "rules.json", "key.txt")
+    may_have_parts: ClassVar[bool] = True
 
     secret: tuple[str, ...]
     secret_values: tuple[str, ...] = ()

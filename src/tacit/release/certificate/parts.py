@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import ClassVar, Literal
 
 from tacit.document import Information
 from tacit.loading import ImageReading
+from tacit.tables.parted import is_part
 
 CERTIFICATE = "certificate.json"
 FORMAT = 3
@@ -27,16 +29,36 @@ class CertifiedInput:
 
 
 @dataclass(frozen=True)
+class CertifiedPart:
+    """One of the Parquet files that are a table together: its name, its fingerprint and how many rows it has."""
+
+    name: str
+    sha256: str
+    records: int
+
+    def __post_init__(self) -> None:
+        if not is_part(self.name) or self.records < 1:
+            raise ValueError("a part has another name than Tacit gives it, or no rows")
+
+
+def fingerprint_of_parts(parts: Sequence[CertifiedPart]) -> str:
+    """One fingerprint of all parts: the SHA-256 of what ``sha256sum *.parquet`` prints in their folder."""
+    return hashlib.sha256("".join(f"{part.sha256}  {part.name}\n" for part in parts).encode()).hexdigest()
+
+
+@dataclass(frozen=True)
 class CertifiedOutput:
-    """The released data: its file, or folder of images, and the fingerprints of it and of what is published with it.
+    """The released data: its file, or its folder, and the fingerprints of it and of what is published with it.
 
     Only a table in which something was drawn has a channel, and a ``key_sha256``: that of salt and key, which commits
-    to the draws.
+    to the draws. Only a table that workers wrote has ``parts``, in the order of their rows; ``file`` is then their
+    folder, and ``sha256`` their :func:`fingerprint_of_parts`.
     """
 
     file: str
     records: int
     sha256: str
+    parts: tuple[CertifiedPart, ...] = ()
     report_sha256: str | None = None
     levels_sha256: str | None = None
     channel_sha256: str | None = None
@@ -46,6 +68,11 @@ class CertifiedOutput:
         papers = (CERTIFICATE, "report.html", "channel.json", "levels.json", "private")
         if Path(self.file).name != self.file or self.file in (".", "..", *papers):
             raise ValueError("the data is not a file of the release")
+        names = [part.name for part in self.parts]
+        if names and not (sorted({*names}) == names and sum(part.records for part in self.parts) == self.records):
+            raise ValueError("the parts are not in order, or have more or fewer rows than the release")
+        if names and fingerprint_of_parts(self.parts) != self.sha256:
+            raise ValueError("the fingerprint is not that of the parts")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +83,8 @@ class Certificate:
     """
 
     private_files: ClassVar[tuple[str, ...]] = ("README.txt", "salt.txt", ".gitignore")
+    # Whether its data may be a folder of parts.
+    may_have_parts: ClassVar[bool] = False
 
     claim: str
     assumptions: tuple[str, ...]
@@ -69,6 +98,8 @@ class Certificate:
     def __post_init__(self) -> None:
         if not 0 <= self.epsilon < math.inf:
             raise ValueError("epsilon is out of range")
+        if self.output.parts and not self.may_have_parts:
+            raise ValueError("only a table has parts")
 
     @property
     def of_images(self) -> bool:

@@ -43,11 +43,18 @@ class Engine(ABC):
     frames: ClassVar[str]
     # Whether it reads addresses of any scheme itself, so that they need not be fetched.
     addresses: ClassVar[bool] = False
+    # Whether it has workers, who can write files themselves.
+    has_workers: ClassVar[bool] = False
     # Whether few rows are brought to this process and counted here; the rows of a server stay there if they can.
     brings_few: ClassVar[bool] = True
 
     def __init__(self, memory: str | None = None) -> None:
         self.memory = memory
+
+    @property
+    def is_here(self) -> bool:
+        """Whether all of it runs on this machine, and sees its files."""
+        return True
 
     @abstractmethod
     def of_frame(self, frame: Any) -> Rows:
@@ -246,6 +253,24 @@ class Engine(ABC):
     @abstractmethod
     def spooled(self, rows: Rows, names: Sequence[str]) -> AbstractContextManager[duckdb.DuckDBPyRelation]:
         """Some columns in the order of the rows as a DuckDB relation, which writes every format."""
+
+    def rows_of_partitions(self) -> Sequence[int] | None:
+        """The number of rows of each partition of what was opened; None if there are none."""
+        return None
+
+    def write_parts(self, rows: Rows, names: Sequence[str], folder: Path, codec: str) -> None:
+        """Write some columns to Parquet files in a new folder, each partition by the worker that has it.
+
+        Only for an engine that has workers.
+        """
+        raise NotImplementedError
+
+    def copy_parts(self, paths: Sequence[Path], folder: Path, codec: str) -> None:
+        """Write the rows of each of these Parquet files to one file of a new folder, as :meth:`write_parts` does.
+
+        Only for an engine that has workers.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def store(self, name: str = "the records") -> Store:

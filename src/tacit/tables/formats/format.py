@@ -77,6 +77,10 @@ class Format(ABC):
     def open(self, file: SourceFile, engine: Engine) -> Opened:
         """The file on an engine; its names are checked."""
 
+    def groups(self, path: Path) -> list[int]:
+        """The number of rows of each group that a file keeps together; empty where it keeps none."""
+        return []
+
     def write(self, relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
         """Write the rows in order to one file, with the delimiter or codec of the table they come from."""
         raise NotImplementedError

@@ -43,6 +43,13 @@ class Parquet(Format):
         rows = engine.of_parquet(file.parts, names, file.partitions)
         return Opened(rows, file.name, codec=parquet_codec(file.parts[0]))
 
+    def groups(self, path: Path) -> list[int]:
+        import pyarrow.parquet as pq
+
+        with whole(path, "Parquet"):
+            paper = pq.read_metadata(path)
+        return [paper.row_group(at).num_rows for at in range(paper.num_row_groups)]
+
     def write(self, relation: duckdb.DuckDBPyRelation, target: Path, like: Table) -> None:
         codec = like.codec if like.codec in _CODECS else "zstd"
         # DuckDB marks a column in which it knows of no missing value, and what it knows depends on where the rows come

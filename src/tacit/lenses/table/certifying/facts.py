@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from tacit.lenses.table.tabulating import Counted
 from tacit.lift import MEASURES, Joint
 from tacit.loading import file_sha256
 from tacit.release.bounds import LiftBounds
-from tacit.release.certificate import CertifiedInput, CertifiedOutput, MeasureChange, Utility
+from tacit.release.certificate import CertifiedInput, MeasureChange, Utility
 from tacit.release.channel import PublishedChannel
 from tacit.release.claims import randomness_of
+from tacit.release.data import data_written
 from tacit.release.directory import ReleaseDraft
 from tacit.release.flows import channel_of
 from tacit.release.keys import committed
@@ -93,10 +95,8 @@ def facts_of(
             records=records,
             salted_sha256=draft.salted(fingerprint),
         ),
-        "output": CertifiedOutput(
-            file=data_file,
-            records=records,
-            sha256=file_sha256(draft.place / data_file),
+        "output": replace(
+            data_written(draft.place, data_file, records),
             channel_sha256=file_sha256(draft.channel) if draft.channel.exists() else None,
             key_sha256=committed(key, draft.salt) if rules.treatment.drawn else None,
         ),

@@ -21,6 +21,7 @@ from tacit.lenses.table.reading.filling import first_fit
 from tacit.lenses.table.reading.means import GroupMean, group_means
 from tacit.loading import file_sha256
 from tacit.release.certificate import CountedCertificate, read_certificate
+from tacit.release.data import why_not_certified
 from tacit.release.levels import LEVELS, read_code
 from tacit.requests.settings import AnyPath
 from tacit.tables.formats.frames import in_arrow
@@ -212,10 +213,11 @@ def read(release: AnyPath | ReleasedTable, *, engine: str = "duckdb") -> CellRea
         raise ArgumentError(f"{folder} is not a release in cells: read its values as they stand")
     if certificate.mechanism.mixes:
         raise ArgumentError(f"cells were mixed in {folder}, so what a row says may be another's: see corrected_counts")
-    output = certificate.output
-    for name, claimed in ((output.file, output.sha256), (LEVELS, output.levels_sha256)):
-        if not (folder / name).is_file() or file_sha256(folder / name) != claimed:
-            raise SourceError(f"{folder / name} is not what was certified: get the whole release again")
+    output, levels = certificate.output, folder / LEVELS
+    if why_not_certified(folder, certificate) is not None:
+        raise SourceError(f"{folder / output.file} is not what was certified: get the whole release again")
+    if not levels.is_file() or file_sha256(levels) != output.levels_sha256:
+        raise SourceError(f"{levels} is not what was certified: get the whole release again")
     code, table = read_code(folder), open_table(folder / output.file, engine=engine)
     assert code is not None
     data = pa.concat_tables(table.batches(table.names, BATCH))

@@ -12,21 +12,23 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
-from weakref import finalize
+from weakref import WeakKeyDictionary, finalize
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import DataError, SourceError
-from tacit.tables.channels import BUCKET, KEPT, SHIFT_BITS, THRESHOLD, DrawTables, other_name, own_name
+from tacit.tables.channels import DrawTables
 from tacit.tables.columns import ROW, plain_names
-from tacit.tables.drawing import BITS, HEX_DIGITS
 from tacit.tables.engines.duckdb import connections
 from tacit.tables.engines.duckdb.sql import renamed
 from tacit.tables.engines.protocol import Engine
-from tacit.tables.engines.spark.lookups import at_place, column, counted, from_arrow, with_symbol
+from tacit.tables.engines.spark.drawing import NUMBER, drawn_numbers, redrawn
+from tacit.tables.engines.spark.lookups import at_place, column, from_arrow, with_symbol
 from tacit.tables.engines.spark.numbering import FEW, SOME, numbered_on_workers
+from tacit.tables.engines.spark.parts import copied, write_parts
 from tacit.tables.engines.spark.sessions import MOVED, keep_partitions, on_this_machine, reading, session
+from tacit.tables.engines.spark.spelling import SpelledRows, spelled_labels, spelled_symbols
 from tacit.tables.engines.spark.store import SparkStore
 from tacit.tables.engines.spark.streams import streamed
 from tacit.tables.symbols import Symbols
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 _EMPTY = "\uffff"
 # monotonically_increasing_id keeps the partition above these bits and the place in it below.
 _PLACE_BITS = 33
-_PLACE, _KEPT = "__tacit_place__", "__tacit_kept__"
+_KEPT = "__tacit_kept__"
 
 
 def _together(frames: Sequence[DataFrame], partitions: Partitions) -> DataFrame:
@@ -69,6 +71,7 @@ class SparkEngine(Engine):
     modules = ("pyspark",)
     frames = "Spark frame"
     addresses = True
+    has_workers = True
 
     def __init__(self, memory: str | None = None) -> None:
         super().__init__(memory)
@@ -79,6 +82,12 @@ class SparkEngine(Engine):
         self._numbered = False
         # The number of rows of each row group of the files, where they have any.
         self._groups: tuple[int, ...] = ()
+        # Frames of texts that follow from a number for each row.
+        self._spelled: WeakKeyDictionary[DataFrame, SpelledRows] = WeakKeyDictionary()
+
+    @property
+    def is_here(self) -> bool:
+        return on_this_machine()
 
     def of_frame(self, frame: DataFrame) -> Rows:
         """A Spark DataFrame; its rows keep the order of its partitions."""
@@ -174,7 +183,15 @@ class SparkEngine(Engine):
         return reading(name)
 
     def renamed(self, rows: Rows, columns: Sequence[str], names: Sequence[str]) -> Rows:
-        return _lazy(_renamed(rows.to_native(), columns, names))
+        frame = rows.to_native()
+        other = _renamed(frame, columns, names)
+        if frame in self._spelled:
+            # The positions stay with the rows, whether they are among the columns or not.
+            pairs = [pair for pair in zip(columns, names, strict=True) if pair[0] != ROW]
+            spelled = self._spelled[frame].renamed([old for old, _ in pairs], [new for _, new in pairs])
+            if spelled is not None:
+                self._spelled[other] = spelled
+        return _lazy(other)
 
     def indexed(self, rows: Rows) -> Rows:
         """Rows with their positions as 0, 1, 2, ... in the order of partitions and of rows within them.
@@ -292,59 +309,41 @@ class SparkEngine(Engine):
         new = {name: column(at).alias(name) for name, at in zip(texts, hidden, strict=True)}
         kept = [name for name in frame.columns if name != ROW]
         added = [value for name, value in new.items() if name not in kept]
-        return _lazy(looked_up.select(*(new.get(name, column(name)) for name in kept), *added, column(ROW)))
+        with_texts = looked_up.select(*(new.get(name, column(name)) for name in kept), *added, column(ROW))
+        self._spelled[with_texts] = spelled_labels(frame, number, texts)
+        return _lazy(with_texts)
 
     def redrawn(
         self, rows: Rows, symbols: Symbols, draws: DrawTables, key: str, texts: Mapping[str, Sequence[str]]
     ) -> Rows:
-        import pyarrow as pa
-        from pyspark.sql import functions as F
-
         frame = rows.to_native()
-        placed = with_symbol(frame, symbols, {"__tacit_p__": pa.array(draws.place)})
-        placed = placed.withColumn(_PLACE, F.coalesce(F.col("__tacit_p__"), F.lit(draws.unseen)))
-        with_outputs, outputs = self._with_outputs(placed, symbols, draws, key)
-        new = []
-        for name in frame.columns:
-            value = column(name)
-            if name in symbols.columns:
-                kind = with_outputs.schema[name].dataType
-                # Kept cells are written as counted: NaN versus missing, or -0.0 versus 0.0, would tell more.
-                kept = counted(name, kind)
-                value = F.when(F.col(_PLACE) == KEPT, kept).otherwise(outputs[name].cast(kind))
-            new.append(value.alias(name))
-        return _lazy(with_outputs.select(*new))
-
-    def _with_outputs(
-        self, frame: DataFrame, symbols: Symbols, draws: DrawTables, key: str
-    ) -> tuple[DataFrame, dict[str, Column]]:
-        """The frame joined with the bucket of each row that is drawn, and each column's drawn value as text."""
-        from pyspark.sql import functions as F
-
-        # Only rows that are drawn need an index.
-        digits = F.substring(F.sha2(F.concat(F.lit(key), self._index().cast("string")), 256), 1, HEX_DIGITS)
-        drawn, shift = F.col(_PLACE) != KEPT, F.col(_PLACE).bitwiseAND(F.lit((1 << SHIFT_BITS) - 1)).cast("int")
-        # A table with a single bucket has a single output, which needs no random bits.
-        bits = F.when(drawn & (shift < BITS), F.conv(digits, 16, 10)).when(drawn, F.lit("0")).cast("bigint")
-        hashed = frame.withColumn("__tacit_bits__", bits)
-        cell = F.call_function("shiftright", F.col("__tacit_bits__"), shift)
-        hashed = hashed.withColumn("__tacit_bucket__", F.when(drawn, F.shiftright(F.col(_PLACE), SHIFT_BITS) + cell))
-        small = F.broadcast(session().createDataFrame(draws.written(symbols)))
-        joined = hashed.join(small, F.col("__tacit_bucket__") == F.col(BUCKET), "left")
-        rest = F.col("__tacit_bits__") - F.call_function("shiftleft", cell, shift)
-        own = rest < F.col(THRESHOLD)
-        outputs = {
-            name: F.when(own, F.col(own_name(at))).otherwise(F.col(other_name(at)))
-            for at, name in enumerate(symbols.columns)
-        }
-        return joined, outputs
+        drawn = redrawn(frame, symbols, draws, key, self._index)
+        names = [name for name in frame.columns if name != ROW]
+        if {*names} == {*symbols.columns} and all(drawn.schema[name].dataType.typeName() == "string" for name in names):
+            numbers = drawn_numbers(frame, symbols, draws, key, self._index)
+            self._spelled[drawn] = spelled_symbols(numbers, NUMBER, symbols, names)
+        return _lazy(drawn)
 
     @contextmanager
     def spooled(self, rows: Rows, names: Sequence[str]) -> Iterator[duckdb.DuckDBPyRelation]:
         """Some columns in order as a DuckDB relation that can be read once: its rows stream through this process."""
-        plain = plain_names(names)
-        with streamed(_renamed(rows.to_native(), names, plain), self._groups) as reader:
+        plain, frame = plain_names(names), rows.to_native()
+        spelled = self._spelled[frame].renamed(names, plain) if frame in self._spelled else None
+        shown = _renamed(frame, names, plain) if spelled is None else spelled.numbers()
+        with streamed(shown, self._groups, spelled) as reader:
             yield renamed(connections.connect(memory=self.memory).from_arrow(reader), plain, names)
+
+    def rows_of_partitions(self) -> list[int] | None:
+        return None if self._opened is None else self._partition_counts()
+
+    def write_parts(self, rows: Rows, names: Sequence[str], folder: Path, codec: str) -> None:
+        write_parts(rows.to_native(), names, _address(folder), codec)
+
+    def copy_parts(self, paths: Sequence[Path], folder: Path, codec: str) -> None:
+        # The types of the first serve for all: a part with others cannot come out as the same bytes.
+        schema = session().read.parquet(_address(paths[0])).schema
+        together = copied([session().read.parquet(_address(path), schema=schema) for path in paths])
+        write_parts(together, together.columns, _address(folder), codec)
 
     def store(self, name: str = "the records") -> SparkStore:
         return SparkStore(name)

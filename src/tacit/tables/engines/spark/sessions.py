@@ -88,6 +88,11 @@ def _tacit_error(name: str, error: Exception) -> TacitError:
         return EngineError(f"the rows of {name} moved between two passes: cache or save the DataFrame")
     if unknown := re.search(rf"{re.escape(_UNKNOWN)}(.*)", message):
         return UnknownValueError(unknown[1])
+    if "Mkdirs failed to create" in message:
+        return SourceError(
+            "the workers of Spark cannot write beside the release: choose a folder for it that they and the driver "
+            "share, and may write to"
+        )
     if re.search("FILE_NOT_EXIST|FileNotFoundException|AccessControlException|Permission denied", message):
         return SourceError(f"the workers of Spark cannot read {name}: give them a path that all of them see")
     if scheme := re.search(r'No FileSystem for scheme "([\w+.-]+)"', message):

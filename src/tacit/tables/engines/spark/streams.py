@@ -10,12 +10,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+    from tacit.tables.engines.spark.spelling import SpelledRows
+
 # Rows that DuckDB works on at a time, and the most it puts into a row group of a Parquet file.
 VECTOR = 2048
 GROUP = 60 * VECTOR
 
 
-def streamed(frame: DataFrame, groups: Sequence[int] = ()) -> pa.RecordBatchReader:
+def streamed(frame: DataFrame, groups: Sequence[int] = (), spelled: SpelledRows | None = None) -> pa.RecordBatchReader:
     """The rows of a frame as Arrow batches, in the order of its partitions and of the rows in them; read once.
 
     Parameters
@@ -24,6 +26,8 @@ def streamed(frame: DataFrame, groups: Sequence[int] = ()) -> pa.RecordBatchRead
     groups : sequence of int
         How many rows are in each row group of the file they come from, if it has any. Batches end where these do, as
         they do where DuckDB reads the file itself, so that it writes the same bytes.
+    spelled : SpelledRows, optional
+        The texts that follow from the numbers of the frame, which come in their stead.
 
     Guarantees
     ----------
@@ -52,7 +56,10 @@ def streamed(frame: DataFrame, groups: Sequence[int] = ()) -> pa.RecordBatchRead
         finally:
             written.unpersist()
 
-    return pa.RecordBatchReader.from_batches(schema, in_vectors(batches(), chain(groups, repeat(GROUP))))
+    cut = in_vectors(batches(), chain(groups, repeat(GROUP)))
+    if spelled is None:
+        return pa.RecordBatchReader.from_batches(schema, cut)
+    return pa.RecordBatchReader.from_batches(spelled.schema(), spelled.spelled(cut))
 
 
 def in_vectors(batches: Iterable[pa.RecordBatch], groups: Iterator[int]) -> Iterator[pa.RecordBatch]:
