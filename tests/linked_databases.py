@@ -7,9 +7,13 @@ import itertools
 import numpy as np
 import pyarrow as pa
 
+from tacit.person import Rules
+
 LABELS = ["N", "P", "C", "o'e\\\"`"]
 # Pieces whose concatenations are easily confused, and what engines may trip over.
 ODD = ["", "a", "aa", "'", '"', "\\", "a\x00", "\x00a", "ü", "u\u0308", "\U0001f600", " a", "NULL", "\n", "\u2028"]
+# Of the job on a cluster, and of the machine that it is compared with.
+CLUSTER_RULES = Rules([["N"], ["P", "C"], ["C", "D"]], 0.3)
 
 
 def long_table(found):

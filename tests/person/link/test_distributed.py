@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import json
 import random
+from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from linked_databases import (
+    CLUSTER_RULES,
     long_table,
     naive_components,
     r_swoosh,
@@ -20,11 +25,14 @@ from linked_databases import (
     smallest,
 )
 from sizes import many
+from spark_cluster import spark_cluster
 from tacit.person import Rules
 from tacit.person.link import Long, gathered, resolve
 from tacit.person.link.distributed import components, keeping, resolved_on_spark, sharing
 
 pytestmark = pytest.mark.spark
+
+JOB = Path(__file__).parents[2] / "resolving_job.py"
 
 
 @pytest.fixture
@@ -182,3 +190,43 @@ def test_workers_keep_nothing_but_the_result_and_that_as_long_as_it_is_used(spar
     assert result.where("cid = 0").count() == 2
     del result
     assert kept() == before
+
+
+@pytest.mark.long
+def test_a_cluster_that_loses_a_worker_between_rounds_gives_the_clusters_of_one_machine():
+    chance, records = np.random.default_rng(5), 60_000
+    persons = chance.integers(0, records // 4, (4, records))
+    kept = chance.random((4, records)) < 0.6
+    rows = pa.table(
+        {
+            "rid": np.concatenate([np.flatnonzero(there) for there in kept]),
+            "label": np.concatenate([np.full(there.sum(), label) for there, label in zip(kept, "NPCD", strict=True)]),
+            "value": np.concatenate(
+                [
+                    np.char.add("v", (who[there] // size).astype(str))
+                    for there, who, size in zip(kept, persons, (1, 40, 40, 20), strict=True)
+                ]
+            ),
+            "confidence": chance.choice([0.2, 0.5, 1.0], kept.sum()),
+        }
+    )
+    expected = resolve(gathered([Long(rows, records)]).attributes, CLUSTER_RULES)
+    assert 0.2 < len(set(expected.tolist())) / records < 0.8
+    with spark_cluster() as cluster:
+        source, out = cluster.lake / "attributes.parquet", cluster.lake / "clusters"
+        pq.write_table(rows, source, row_group_size=20_000)
+        source.chmod(0o644)
+        killed = cluster.workers[0]
+        settings_of_job = {"spark.sql.files.maxPartitionBytes": "200k"}
+        with cluster.submit(JOB, str(source), str(out), str(killed), settings=settings_of_job) as job:
+            assert job.stdout is not None
+            printed = job.stdout.read()
+        assert job.returncode == 0, printed
+        said = [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+        assert said[1]["master"] == cluster.address
+        assert said[0]["killed"] == killed
+        assert said[1]["frames"] > len(said[0]["rows"])
+        found = pq.read_table(out)
+    rid = found.column("rid").to_numpy()
+    assert (np.sort(rid) == np.unique(rows.column("rid"))).all()
+    assert (found.column("cid").to_numpy() == expected[rid]).all()
