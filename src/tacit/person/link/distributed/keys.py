@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tacit.person.link import linking
 from tacit.person.link.distributed.keeping import Keeper, Kept
-from tacit.person.link.distributed.sharing import all_of, looked_up
+from tacit.person.link.distributed.sharing import all_of, crowded, looked_up
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -21,7 +21,7 @@ _KEY, _SEVERAL, _RICH = 0, 1, 2
 Alternatives = Mapping[int, Sequence[int]]
 
 
-def keys(rows: Kept, alternatives: Alternatives, keeper: Keeper) -> tuple[DataFrame, DataFrame | None]:
+def keys(rows: Kept, alternatives: Alternatives, keeper: Keeper) -> tuple[Kept, DataFrame | None]:
     """Keys (``h1``, ``h2``, ``cid``) for every alternative and combination of a cluster's values; and the clusters
     (``cid``) that are too rich in values, for at least one alternative, to have keys, or None.
 
@@ -37,7 +37,9 @@ def keys(rows: Kept, alternatives: Alternatives, keeper: Keeper) -> tuple[DataFr
         if number:
             made.append(_combined(rows, found.frame.where(condition).select("cid"), at, alternatives[at]))
     rich = found.frame.where(kind == _RICH).select("cid").distinct() if found.holds[0] else None
-    return reduce(lambda one, other: one.union(other), made), rich
+    # Only an upper bound is known of keys that have not been made yet.
+    most = found.size + (linking.KEYS_PER_VALUE * rows.size if len(made) > 1 else 0)
+    return Kept(reduce(lambda one, other: one.union(other), made), int(most)), rich
 
 
 def _found(rows: DataFrame, alternatives: Alternatives) -> DataFrame:
@@ -84,7 +86,7 @@ def _combined(rows: Kept, which: DataFrame, place: int, labels: Sequence[int]) -
     """The keys of clusters that have several for an alternative, none of them very many."""
     from pyspark.sql import functions as F
 
-    some = looked_up(rows, ["cid"], which.withColumn("wanted", F.lit(True))).where("wanted")
+    some = _of(rows, which)
     held = F.struct("h1", "h2")
     lists = some.groupBy("cid").agg(
         *(F.collect_list(F.when(F.col("label") == label, held)).alias(f"v{label}") for label in labels)
@@ -98,11 +100,19 @@ def _combined(rows: Kept, which: DataFrame, place: int, labels: Sequence[int]) -
     return lists.select(*key, "cid")
 
 
+def _of(rows: Kept, clusters: DataFrame) -> DataFrame:
+    """The rows of some clusters."""
+    from pyspark.sql import functions as F
+
+    wanted = clusters.withColumn("wanted", F.lit(True))
+    return looked_up(rows.frame, ["cid"], wanted, crowded(rows, ["cid"])).where("wanted").drop("wanted")
+
+
 def pairs(rows: Kept, rich: DataFrame, alternatives: Alternatives) -> DataFrame:
     """Links (``cid``, ``least``) of the rich clusters with all that share a value of every label of an alternative."""
     from pyspark.sql import functions as F
 
-    theirs = looked_up(rows, ["cid"], rich.withColumn("wanted", F.lit(True))).where("wanted")
+    theirs = _of(rows, rich)
     theirs = theirs.select(F.col("cid").alias("rich"), "label", "h1", "h2")
     met = rows.frame.join(theirs, ["label", "h1", "h2"]).where("cid <> rich")
     labels = sorted({label for labels in alternatives.values() for label in labels})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING
 from weakref import finalize
 
@@ -13,7 +12,7 @@ from tacit.person.link.distributed import components
 from tacit.person.link.distributed.components import after, linked
 from tacit.person.link.distributed.keeping import Keeper, Kept
 from tacit.person.link.distributed.keys import Alternatives, keys, pairs
-from tacit.person.link.distributed.sharing import looked_up, shared
+from tacit.person.link.distributed.sharing import crowded, looked_up, shared
 from tacit.person.link.linking import resolve
 from tacit.person.link.wide import Long, gathered
 from tacit.person.resolve.grouping import Closure
@@ -129,15 +128,14 @@ class _Rounds:
         """Join clusters that share a key, or are too rich for keys and share the values."""
         from pyspark.sql import functions as F
 
-        made, rich = [], None
-        if ors:
-            alone = [labels[0] for labels in ors.values()]
-            made.append(rows.frame.where(F.col("label").isin(alone)).select("h1", "h2", "cid"))
+        alone = [labels[0] for labels in ors.values()]
+        every = Kept(rows.frame.where(F.col("label").isin(alone)).select("h1", "h2", "cid"), rows.size)
+        rich = None
         if self._ands:
             own, rich = keys(self._of_ands(rows), self._ands, self._keeper)
-            made.append(own)
-        every = self._keeper.keep(reduce(lambda one, other: one.union(other), made))
-        links = shared(every, ["h1", "h2"], "cid").where("cid <> least").select("cid", "least")
+            every = Kept(every.frame.union(own.frame), rows.size + own.size) if ors else own
+        by = ["h1", "h2"]
+        links = shared(every.frame, by, "cid", crowded(every, by)).where("cid <> least").select("cid", "least")
         if rich is not None:
             links = links.union(pairs(self._of_ands(rows), rich, self._ands))
         return linked(self._keeper.keep(links), self._keeper)
@@ -153,13 +151,14 @@ class _Rounds:
         from pyspark.sql import functions as F
 
         ends = moves.frame.select(F.col("new").alias("cid"), "new").distinct()
-        now = looked_up(self._of_ands(rows), ["cid"], moves.frame.union(ends))
-        again = now.groupBy(F.coalesce("new", "cid").alias("cid"), "label", "h1", "h2").agg(
-            F.max(F.col("new").isNotNull()).alias("grown")
+        before, by = self._of_ands(rows), ["h1", "h2"]
+        now = looked_up(before.frame, ["cid"], moves.frame.union(ends), crowded(before, ["cid"]))
+        own = now.select(
+            F.coalesce("new", "cid").alias("cid"), "label", "h1", "h2", F.col("new").isNotNull().alias("grown")
         )
-        held = self._keeper.keep(again)
-        both = shared(held, ["h1", "h2"], "cid", live=F.max("grown"))
-        return both.select("cid", "label", "h1", "h2", "live")
+        # A value has as many rows as it had before.
+        both = shared(own, by, "cid", crowded(before, by), live=F.max("grown"))
+        return both.groupBy("cid", "label", "h1", "h2").agg(F.max("live").alias("live"))
 
 
 def _on_driver(rows: Kept, alternatives: Alternatives, closure: Closure) -> DataFrame:
