@@ -28,7 +28,8 @@ from sizes import many
 from spark_cluster import spark_cluster
 from tacit.person import Rules
 from tacit.person.link import Long, gathered, resolve
-from tacit.person.link.distributed import components, keeping, resolved_on_spark, resolving, sharing
+from tacit.person.link.distributed import components, resolved_on_spark, resolving, sharing
+from tacit.tables.engines.spark.keeping import Keeper
 
 pytestmark = pytest.mark.spark
 
@@ -135,8 +136,8 @@ def test_a_chain_of_records_is_one_cluster_after_few_rounds(spark, monkeypatch):
     size, kept = many(100, 1_000), []
     order = np.random.default_rng(1).permutation(size)
     found = [{("N", f"{at}"): 1.0, ("N", f"{at + 1}"): 1.0} for at in order]
-    keep = keeping.Keeper.keep
-    monkeypatch.setattr(keeping.Keeper, "keep", lambda *given: kept.append(keep(*given)) or kept[-1])
+    keep = Keeper.keep
+    monkeypatch.setattr(Keeper, "keep", lambda *given: kept.append(keep(*given)) or kept[-1])
     assert (distributed(spark, found, [["N"]]) == 0).all()
     assert len(kept) < many(50, 90)
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from tacit.person.link import components as here
 from tacit.person.link.attributes import arrow_table, numbers
-from tacit.person.link.distributed.keeping import Keeper, Kept
 from tacit.person.link.distributed.sharing import crowded, looked_up
+from tacit.tables.engines.spark.keeping import Keeper, Kept
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

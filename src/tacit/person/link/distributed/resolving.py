@@ -10,13 +10,13 @@ import numpy as np
 from tacit.person.link.attributes import Attributes, IntArray, arrow_table, numbers
 from tacit.person.link.distributed import components
 from tacit.person.link.distributed.components import after, linked
-from tacit.person.link.distributed.keeping import Keeper, Kept
 from tacit.person.link.distributed.keys import Alternatives, keys, pairs
 from tacit.person.link.distributed.sharing import crowded, looked_up, shared
 from tacit.person.link.linking import resolve
 from tacit.person.link.wide import Long, gathered
 from tacit.person.resolve.grouping import Closure
 from tacit.person.resolve.rules import Rules
+from tacit.tables.engines.spark.keeping import Keeper, Kept
 from tacit.tables.engines.spark.sessions import reading
 
 if TYPE_CHECKING:
@@ -67,8 +67,8 @@ def resolved_on_spark(
             moved = _Rounds(attributes, rules, keeper).moved(closure)
             listed = (attributes if among is None else among).select("rid").distinct()
             if moved is not None:
-                found = listed.join(moved.frame.withColumnRenamed("cid", "rid"), "rid", "left")
-                listed = found.select("rid", F.coalesce("new", "rid").alias("cid"))
+                named = listed.join(moved.frame.withColumnRenamed("cid", "rid"), "rid", "left")
+                listed = named.select("rid", F.coalesce("new", "rid").alias("cid"))
             else:
                 listed = listed.select("rid", F.col("rid").alias("cid"))
             own = Keeper()
@@ -166,17 +166,17 @@ def _on_driver(rows: Kept, alternatives: Alternatives, closure: Closure) -> Data
     from pyspark.sql import functions as F
 
     value = F.concat_ws(" ", "h1", "h2").alias("value")
-    found = rows.frame.select("cid", F.col("label").cast("string").alias("label"), value).toArrow()
-    nodes, places = np.unique(numbers(found, "cid"), return_inverse=True)
+    hashes = rows.frame.select("cid", F.col("label").cast("string").alias("label"), value).toArrow()
+    nodes, places = np.unique(numbers(hashes, "cid"), return_inverse=True)
     rules = Rules([[str(label) for label in labels] for labels in alternatives.values()])
-    clusters: IntArray = resolve(_attributes(found, places, len(nodes)), rules, closure=closure)
+    clusters: IntArray = resolve(_attributes(hashes, places, len(nodes)), rules, closure=closure)
     moved = clusters != np.arange(len(nodes))
     table = arrow_table({"cid": nodes[moved], "new": nodes[clusters[moved]]})
     return rows.frame.sparkSession.createDataFrame(table)
 
 
-def _attributes(found: pa.Table, places: IntArray, records: int) -> Attributes:
+def _attributes(hashes: pa.Table, places: IntArray, records: int) -> Attributes:
     """Rows of hashes as attributes in an engine of this machine."""
-    held = arrow_table({"rid": places.astype(np.int64), "confidence": np.ones(len(places))})
-    rows = held.append_column("label", found.column("label")).append_column("value", found.column("value"))
+    alone = arrow_table({"rid": places.astype(np.int64), "confidence": np.ones(len(places))})
+    rows = alone.append_column("label", hashes.column("label")).append_column("value", hashes.column("value"))
     return gathered([Long(rows, records)]).attributes

@@ -7,7 +7,7 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING
 
-from tacit.person.link.distributed.keeping import Kept
+from tacit.tables.engines.spark.keeping import Kept
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -25,8 +25,8 @@ def crowded(rows: Kept, by: Sequence[str]) -> DataFrame | None:
     from pyspark.sql import functions as F
 
     some = rows.frame.where(F.pmod(F.xxhash64(*rows.frame.columns), F.lit(SAMPLED)) == 0)
-    found = some.groupBy(*by).count().where(F.col("count") * 2 * SAMPLED > CROWD).select(*by).collect()
-    return rows.frame.sparkSession.createDataFrame(found, rows.frame.select(*by).schema) if found else None
+    keys = some.groupBy(*by).count().where(F.col("count") * 2 * SAMPLED > CROWD).select(*by).collect()
+    return rows.frame.sparkSession.createDataFrame(keys, rows.frame.select(*by).schema) if keys else None
 
 
 def looked_up(rows: DataFrame, by: Sequence[str], table: DataFrame, crowds: DataFrame | None) -> DataFrame:
@@ -45,13 +45,13 @@ def shared(rows: DataFrame, by: Sequence[str], owner: str, crowds: DataFrame | N
     """The rows whose key has several owners, with the ``least``; and more aggregates of all of its rows."""
     from pyspark.sql import Window, functions as F
 
-    told = {"least": F.min(owner), "_greatest": F.max(owner), **more}
+    aggregates = {"least": F.min(owner), "_greatest": F.max(owner), **more}
     apart = rows if crowds is None else rows.join(F.broadcast(crowds), list(by), "left_anti")
     window = Window.partitionBy(*by)
-    both = apart.select("*", *(column.over(window).alias(name) for name, column in told.items()))
+    both = apart.select("*", *(column.over(window).alias(name) for name, column in aggregates.items()))
     if crowds is not None:
         together = rows.join(F.broadcast(crowds), list(by), "left_semi")
-        of_key = together.groupBy(*by).agg(*(column.alias(name) for name, column in told.items()))
+        of_key = together.groupBy(*by).agg(*(column.alias(name) for name, column in aggregates.items()))
         both = _even(both.unionByName(together.join(F.broadcast(of_key), list(by))))
     return both.where(F.col("least") != F.col("_greatest")).drop("_greatest")
 
