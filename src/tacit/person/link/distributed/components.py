@@ -25,9 +25,9 @@ def linked(links: Kept, keeper: Keeper) -> Kept:
 
     Guarantees
     ----------
-    Two rounds at least halve the nodes of every component that is not done: each node points at its smallest neighbour
-    and so, by pointers followed twice as far each time, at the end of the chain; nodes with the same end become one. A
-    node that has no smaller neighbour gets one in the next round, because its neighbours have gone to a smaller one.
+    Two rounds at least halve the nodes of every component that is not done. Each node points at its smallest neighbour
+    and so, by pointers followed twice as far each time, at the end of the chain; nodes with the same end become one.
+    One that is alone after this has only neighbours that went to a smaller one, and follows them in the next round.
     """
     from pyspark.sql import functions as F
 

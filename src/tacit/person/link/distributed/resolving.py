@@ -33,6 +33,7 @@ def resolved_on_spark(
     ----------
     attributes : DataFrame
         Who holds what: ``rid`` (bigint), ``label``, ``value`` (strings, in normal form), ``confidence`` (double).
+        It is computed twice: keep it if that is expensive.
     rules : Rules
     closure : {"swoosh", "components"}
         As in :func:`tacit.person.link.linking.resolve`.
@@ -51,8 +52,8 @@ def resolved_on_spark(
     The clusters are those of :func:`tacit.person.link.linking.resolve`, whatever the partitions and whichever workers
     come and go, unless two different values or keys have the same 128-bit hash: with m of them the probability is at
     most m^2 / 2^129, for a million million one in 10^14, if values are not made to collide. At most
-    ``components.FEW`` links, or rows of hashes, reach the driver, and no value. A value that nearly all records share
-    is one partial sum per partition.
+    ``components.FEW`` links, or rows of hashes, reach the driver, and the hashes of what more than half a million rows
+    share; no value does. A value that nearly all records hold is one partial sum per partition.
 
     Notes
     -----
