@@ -76,18 +76,23 @@ def columns_in(path: Path, format_: SourceFormat) -> tuple[str, ...]:
     return table.names
 
 
-def table_of(path: Path, format_: SourceFormat) -> Table:
-    """A source of rows and columns, opened as a table, unless it is open and has not changed since."""
+def table_of(path: Path, format_: SourceFormat, engine: str = "duckdb") -> Table:
+    """A source of rows and columns, opened as a table, unless it is open and has not changed since.
+
+    JSON is read on this machine, whatever the ``engine``.
+    """
+    if engine != "duckdb":
+        return _opened(path, format_, engine)
     waiting = _waiting.pop((os.getpid(), format_, path.resolve()), None)
     if waiting is not None and path.is_file() and waiting[0] == stamp_of(path):
         return waiting[1]
     return _opened(path, format_)
 
 
-def _opened(path: Path, format_: SourceFormat) -> Table:
+def _opened(path: Path, format_: SourceFormat, engine: str = "duckdb") -> Table:
     if format_ == "json" or path.suffix.lower() == ".json":
         return json_table(path)
-    return open_table(path, delimiter=":" if _colons(path) else None)
+    return open_table(path, engine=engine, delimiter=":" if _colons(path) else None)
 
 
 def _colons(path: Path) -> bool:
