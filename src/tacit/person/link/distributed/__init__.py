@@ -1,0 +1,5 @@
+"""Resolution on a Spark cluster: the same clusters as on one machine, as distributed plans."""
+
+from tacit.person.link.distributed.resolving import resolved_on_spark
+
+__all__ = ["resolved_on_spark"]

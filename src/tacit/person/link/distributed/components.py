@@ -1,0 +1,85 @@
+"""Connected components of links on a cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tacit.person.link import components as here
+from tacit.person.link.attributes import arrow_table, numbers
+from tacit.person.link.distributed.keeping import Keeper, Kept
+from tacit.person.link.distributed.sharing import looked_up
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+# So many links, or rows that can still match, are finished on the driver.
+FEW = 1_000_000
+
+
+def linked(links: Kept, keeper: Keeper) -> Kept:
+    """The nodes (``cid``) that are not the smallest of their component, with the smallest (``new``).
+
+    ``links`` are pairs (``cid``, ``least``), of which the second is smaller.
+
+    Guarantees
+    ----------
+    Two rounds at least halve the nodes of every component that is not done: each node points at its smallest neighbour
+    and so, by pointers followed twice as far each time, at the end of the chain; nodes with the same end become one. A
+    node that has no smaller neighbour gets one in the next round, because its neighbours have gone to a smaller one.
+    """
+    from pyspark.sql import functions as F
+
+    done: Kept | None = None
+    while links.size > FEW:
+        nearest = links.frame.groupBy("cid").agg(F.min("least").alias("new"))
+        moves = _followed(keeper.keep(nearest), keeper)
+        done = after(done, moves, keeper)
+        to = moves.frame
+        first = keeper.keep(looked_up(links, ["cid"], to).select("least", F.col("new").alias("a")))
+        ends = to.select(F.col("cid").alias("least"), F.col("new").alias("end"))
+        pairs = looked_up(first, ["least"], ends).select("a", F.coalesce("end", "least").alias("b"))
+        pairs = pairs.where("a <> b").select(F.greatest("a", "b").alias("cid"), F.least("a", "b").alias("least"))
+        links = keeper.keep(pairs.distinct())
+    return after(done, Kept(_on_driver(links), links.size), keeper)
+
+
+def after(done: Kept | None, moves: Kept, keeper: Keeper) -> Kept:
+    """Where nodes are that moved, and then moved again."""
+    from pyspark.sql import functions as F
+
+    if done is None:
+        return keeper.keep(moves.frame)
+    if not moves.size:
+        return done
+    again = moves.frame.select(F.col("cid").alias("new"), F.col("new").alias("newer"))
+    moved = looked_up(done, ["new"], again).select("cid", F.coalesce("newer", "new").alias("new"))
+    return keeper.keep(moved.union(moves.frame))
+
+
+def _followed(pointers: Kept, keeper: Keeper) -> Kept:
+    """Every node with the end of the chain of pointers from it."""
+    from pyspark.sql import functions as F
+
+    while True:
+        further = pointers.frame.select(F.col("cid").alias("new"), F.col("new").alias("newer"))
+        both = looked_up(pointers, ["new"], further)
+        pointers = keeper.keep(
+            both.select("cid", F.coalesce("newer", "new").alias("new"), F.col("newer").isNotNull().alias("on"))
+        )
+        on = pointers.frame.where("on").limit(1).count()
+        pointers = Kept(pointers.frame.drop("on"), pointers.size)
+        if not on:
+            return pointers
+
+
+def _on_driver(links: Kept) -> DataFrame:
+    """What :func:`linked` returns, by the components of one machine."""
+    rows = links.frame.toArrow()
+    first, second = (numbers(rows, name) for name in ("cid", "least"))
+    nodes, places = np.unique(np.concatenate([first, second]), return_inverse=True)
+    smallest = nodes[here.components(places[: len(first)], places[len(first) :], len(nodes))]
+    moved = nodes != smallest
+    table = arrow_table({"cid": nodes[moved], "new": smallest[moved]})
+    return links.frame.sparkSession.createDataFrame(table)

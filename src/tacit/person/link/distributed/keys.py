@@ -1,0 +1,116 @@
+"""Keys of clusters: one for each choice of their values, except where the choices are too many."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from tacit.person.link import linking
+from tacit.person.link.distributed.keeping import Keeper, Kept
+from tacit.person.link.distributed.sharing import all_of, looked_up
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+# A cluster with more values than this of one alternative is compared with others instead of having keys.
+MANY = 100_000
+# What a row of :func:`_found` says: a key, a cluster with several, or one with too many.
+_KEY, _SEVERAL, _RICH = 0, 1, 2
+# Alternatives by their place among the rules, each the places of its labels.
+Alternatives = Mapping[int, Sequence[int]]
+
+
+def keys(rows: Kept, alternatives: Alternatives, keeper: Keeper) -> tuple[DataFrame, DataFrame | None]:
+    """Keys (``h1``, ``h2``, ``cid``) for every alternative and combination of a cluster's values; and the clusters
+    (``cid``) that are too rich in values, for at least one alternative, to have keys, or None.
+
+    ``rows`` are the values of clusters (``cid``, ``label``, ``h1``, ``h2``), as hashes, each once.
+    """
+    from pyspark.sql import functions as F
+
+    found = keeper.keep(_found(rows.frame, alternatives))
+    kinds = found.frame.groupBy("kind", F.when(F.col("kind") == _SEVERAL, F.col("h1")).alias("place")).count().collect()
+    made = [found.frame.where(F.col("kind") == _KEY).select("h1", "h2", "cid")]
+    for place in sorted(row["place"] for row in kinds if row["kind"] == _SEVERAL):
+        which = found.frame.where((F.col("kind") == _SEVERAL) & (F.col("h1") == place))
+        made.append(_combined(rows, which.select("cid"), place, alternatives[place]))
+    rich = found.frame.where(F.col("kind") == _RICH).select("cid").distinct()
+    return reduce(lambda one, other: one.union(other), made), rich if any(
+        row["kind"] == _RICH for row in kinds
+    ) else None
+
+
+def _found(rows: DataFrame, alternatives: Alternatives) -> DataFrame:
+    """For each cluster and alternative its key, if it has one value of each label; else what it has (``kind``)."""
+    from pyspark.sql import functions as F
+
+    labels = sorted({label for labels in alternatives.values() for label in labels})
+    here = {label: F.col("label") == label for label in labels}
+    wide = rows.groupBy("cid").agg(
+        *(F.count(F.when(here[label], 1)).alias(f"n{label}") for label in labels),
+        *(F.max(F.when(here[label], F.col(h))).alias(f"{h}_{label}") for label in labels for h in ("h1", "h2")),
+    )
+    told = []
+    for place, own in alternatives.items():
+        counts = [F.col(f"n{label}") for label in own]
+        key = [_key(place, lane, [(f"h1_{label}", f"h2_{label}") for label in own]) for lane in (0, 1)]
+        one = F.struct(F.lit(_KEY).alias("kind"), key[0].alias("h1"), key[1].alias("h2"))
+        nothing = F.lit(0).cast("bigint").alias("h2")
+        place_of = F.lit(place).cast("bigint").alias("h1")
+        several = F.struct(F.lit(_SEVERAL).alias("kind"), place_of, nothing)
+        rich = F.struct(F.lit(_RICH).alias("kind"), place_of, nothing)
+        chosen = F.when(all_of([n == 1 for n in counts]), one).when(_rich(counts), rich).otherwise(several)
+        told.append(F.when(all_of([n > 0 for n in counts]), chosen))
+    every = wide.select("cid", F.explode(F.array(*told)).alias("t")).where("t IS NOT NULL")
+    return every.select("t.kind", "t.h1", "t.h2", "cid")
+
+
+def _rich(counts: Sequence[Column]) -> Column:
+    from pyspark.sql import functions as F
+
+    product = reduce(lambda one, other: one * other, (n.cast("double") for n in counts))
+    values = reduce(lambda one, other: one + other, (F.when(n > 1, n).otherwise(0) for n in counts))
+    return (product > values * linking.KEYS_PER_VALUE) | (values > MANY)
+
+
+def _key(place: int, lane: int, hashes: Sequence[tuple[str, str]]) -> Column:
+    """One half of a key of 128 bits."""
+    from pyspark.sql import functions as F
+
+    return F.xxhash64(F.lit(2 * place + lane), *(column for pair in hashes for column in pair))
+
+
+def _combined(rows: Kept, which: DataFrame, place: int, labels: Sequence[int]) -> DataFrame:
+    """The keys of clusters that have several for an alternative, none of them very many."""
+    from pyspark.sql import functions as F
+
+    some = looked_up(rows, ["cid"], which.withColumn("wanted", F.lit(True))).where("wanted")
+    held = F.struct("h1", "h2")
+    lists = some.groupBy("cid").agg(
+        *(F.collect_list(F.when(F.col("label") == label, held)).alias(f"v{label}") for label in labels)
+    )
+    for label in labels:
+        lists = lists.withColumn(f"v{label}", F.explode(f"v{label}"))
+    key = [
+        _key(place, lane, [(f"v{label}.h1", f"v{label}.h2") for label in labels]).alias(f"h{lane + 1}")
+        for lane in (0, 1)
+    ]
+    return lists.select(*key, "cid")
+
+
+def pairs(rows: Kept, rich: DataFrame, alternatives: Alternatives) -> DataFrame:
+    """Links (``cid``, ``least``) of the rich clusters with all that share a value of every label of an alternative."""
+    from pyspark.sql import functions as F
+
+    theirs = looked_up(rows, ["cid"], rich.withColumn("wanted", F.lit(True))).where("wanted")
+    theirs = theirs.select(F.col("cid").alias("rich"), "label", "h1", "h2")
+    met = rows.frame.join(theirs, ["label", "h1", "h2"]).where("cid <> rich")
+    labels = sorted({label for labels in alternatives.values() for label in labels})
+    agreed = met.groupBy("cid", "rich").agg(
+        *(F.bool_or(F.col("label") == label).alias(f"l{label}") for label in labels)
+    )
+    any_of = reduce(
+        lambda one, other: one | other, (all_of([F.col(f"l{label}") for label in own]) for own in alternatives.values())
+    )
+    return agreed.where(any_of).select(F.greatest("cid", "rich").alias("cid"), F.least("cid", "rich").alias("least"))

@@ -1,0 +1,63 @@
+"""Joins whose keys may be held by nearly all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import and_
+from typing import TYPE_CHECKING
+
+from tacit.person.link.distributed.keeping import Kept
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+# A key that more rows have than this is joined by broadcasting, because one worker would get all of them.
+CROWD = 1_000_000
+# Such keys are looked for among one row in this many. To miss one costs time, but changes nothing.
+SAMPLED = 256
+
+
+def crowded(rows: Kept, by: Sequence[str]) -> DataFrame | None:
+    """The keys that very many rows share; None if there are none. They are few: at most one for each half a crowd."""
+    if rows.size <= CROWD:
+        return None
+    from pyspark.sql import functions as F
+
+    some = rows.frame.where(F.pmod(F.xxhash64(*rows.frame.columns), F.lit(SAMPLED)) == 0)
+    found = some.groupBy(*by).count().where(F.col("count") * 2 * SAMPLED > CROWD).select(*by).collect()
+    return rows.frame.sparkSession.createDataFrame(found, rows.frame.select(*by).schema) if found else None
+
+
+def looked_up(rows: Kept, by: Sequence[str], table: DataFrame) -> DataFrame:
+    """The rows with what the table says of their key, null if nothing; the table has every key once."""
+    keys = crowded(rows, by)
+    if keys is None:
+        return rows.frame.join(table, list(by), "left")
+    from pyspark.sql import functions as F
+
+    few = F.broadcast(table.join(F.broadcast(keys), list(by), "left_semi"))
+    apart = rows.frame.join(F.broadcast(keys), list(by), "left_anti").join(table, list(by), "left")
+    together = rows.frame.join(F.broadcast(keys), list(by), "left_semi").join(few, list(by), "left")
+    return apart.unionByName(together)
+
+
+def shared(rows: Kept, by: Sequence[str], owner: str, **more: Column) -> DataFrame:
+    """The rows whose key has several owners, with the ``least``; and more aggregates of all of its rows."""
+    from pyspark.sql import Window, functions as F
+
+    keys = crowded(rows, by)
+    told = {"least": F.min(owner), "_greatest": F.max(owner), **more}
+    few = rows.frame if keys is None else rows.frame.join(F.broadcast(keys), list(by), "left_anti")
+    window = Window.partitionBy(*by)
+    both = few.select("*", *(column.over(window).alias(name) for name, column in told.items()))
+    if keys is not None:
+        many = rows.frame.join(F.broadcast(keys), list(by), "left_semi")
+        of_key = many.groupBy(*by).agg(*(column.alias(name) for name, column in told.items()))
+        both = both.unionByName(many.join(F.broadcast(of_key), list(by)))
+    return both.where(F.col("least") != F.col("_greatest")).drop("_greatest")
+
+
+def all_of(conditions: Sequence[Column]) -> Column:
+    """That all conditions hold."""
+    return reduce(and_, conditions)
