@@ -8,10 +8,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-# A frame with more partitions than this many times those of a shuffle is read in fewer.
-MOST = 4
-
-
 class Kept(NamedTuple):
     """A frame that has been computed, and how many rows it has."""
 
@@ -37,11 +33,8 @@ class Keeper:
 
         stored = frame.persist(StorageLevel.DISK_ONLY)
         self._frames.append(stored)
-        size, begun = stored.count(), _begun(stored)
-        # Unions add up partitions, and with the rounds these would become very many.
-        usual = int(stored.sparkSession.conf.get("spark.sql.shuffle.partitions", "200"))
-        many = begun._jdf.queryExecution().toRdd().getNumPartitions() > MOST * usual
-        return Kept(begun.coalesce(usual) if many else begun, size)
+        size = stored.count()
+        return Kept(_begun(stored), size)
 
     def close(self) -> None:
         """Let go of every frame."""

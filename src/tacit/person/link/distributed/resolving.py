@@ -87,8 +87,8 @@ class _Rounds:
         self._keeper, self._attributes, self._rules = keeper, attributes, rules
         place = {label: at for at, label in enumerate(rules.labels)}
         every = {at: tuple(place[label] for label in labels) for at, labels in enumerate(rules.alternatives)}
-        self._ors = {at: labels for at, labels in every.items() if len(labels) == 1}
-        self._ands = {at: labels for at, labels in every.items() if len(labels) > 1}
+        self._ors: Alternatives = {at: labels for at, labels in every.items() if len(labels) == 1}
+        self._ands: Alternatives = {at: labels for at, labels in every.items() if len(labels) > 1}
 
     def moved(self, closure: Closure) -> Kept | None:
         """The records that are not the smallest of their cluster (``cid``), with the smallest (``new``)."""
@@ -96,7 +96,7 @@ class _Rounds:
             return None
         rows = self._keeper.keep(self._hashed())
         if rows.size <= components.FEW:
-            return self._keeper.keep(_on_driver(rows, self._ors | self._ands, closure))
+            return self._keeper.keep(_on_driver(rows, {**self._ors, **self._ands}, closure))
         moves = self._links(rows, self._ors)
         done = moves
         while moves.size and self._ands and closure == "swoosh":
@@ -149,7 +149,6 @@ class _Rounds:
         from pyspark.sql import functions as F
 
         ends = moves.frame.select(F.col("new").alias("cid"), "new").distinct()
-        # TODO heavy
         now = looked_up(self._of_ands(rows), ["cid"], moves.frame.union(ends))
         again = now.groupBy(F.coalesce("new", "cid").alias("cid"), "label", "h1", "h2").agg(
             F.max(F.col("new").isNotNull()).alias("grown")

@@ -39,7 +39,7 @@ def looked_up(rows: Kept, by: Sequence[str], table: DataFrame) -> DataFrame:
     few = F.broadcast(table.join(F.broadcast(keys), list(by), "left_semi"))
     apart = rows.frame.join(F.broadcast(keys), list(by), "left_anti").join(table, list(by), "left")
     together = rows.frame.join(F.broadcast(keys), list(by), "left_semi").join(few, list(by), "left")
-    return apart.unionByName(together)
+    return _even(apart.unionByName(together))
 
 
 def shared(rows: Kept, by: Sequence[str], owner: str, **more: Column) -> DataFrame:
@@ -54,8 +54,17 @@ def shared(rows: Kept, by: Sequence[str], owner: str, **more: Column) -> DataFra
     if keys is not None:
         many = rows.frame.join(F.broadcast(keys), list(by), "left_semi")
         of_key = many.groupBy(*by).agg(*(column.alias(name) for name, column in told.items()))
-        both = both.unionByName(many.join(F.broadcast(of_key), list(by)))
+        both = _even(both.unionByName(many.join(F.broadcast(of_key), list(by))))
     return both.where(F.col("least") != F.col("_greatest")).drop("_greatest")
+
+
+def _even(rows: DataFrame) -> DataFrame:
+    """The rows spread over all workers.
+
+    Without a shuffle here, a row of the last round would depend on all rounds before in one stage, whose tasks would
+    grow with the rounds; and every round would add partitions.
+    """
+    return rows.repartition(*rows.columns)
 
 
 def all_of(conditions: Sequence[Column]) -> Column:
