@@ -193,7 +193,7 @@ def distinct_names(names: pa.Array) -> pa.Array:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pc.countdistinct_names(names).as_py() == len(names) - names.null_count:
+    if pc.count_distinct(names).as_py() == len(names) - names.null_count:
         return names
     counts = pc.value_counts(names)
     twice = counts.field("values").filter(pc.greater(counts.field("counts"), 1))

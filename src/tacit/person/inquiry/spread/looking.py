@@ -41,6 +41,10 @@ class Looking:
     reference: Reference
     views: Sequence[View]
 
+    def __reduce__(self) -> tuple[type[Looking], tuple[Labels, Reference, Sequence[View]]]:
+        # What is remembered stays here.
+        return Looking, (self.labels, self.reference, self.views)
+
     def rows(self, read: Attributes, rids: IntArray, names: pa.Array | None) -> Iterator[pa.Table]:
         """Rows about records, as :mod:`tacit.person.link.distributed.rows` makes them; they are ``rids`` among all."""
         forms = self._stepped(read, Normalise())

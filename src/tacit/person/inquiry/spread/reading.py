@@ -17,6 +17,7 @@ from tacit.person.case.model import Case
 from tacit.person.inquiry.opening import forms_in
 from tacit.person.inquiry.spread.looking import Looking
 from tacit.person.link.attributes import IntArray
+from tacit.person.link.distributed import rows
 from tacit.person.link.distributed.rows import ROW_TYPE, in_parts
 from tacit.person.link.forms.evidence import ColumnReading
 from tacit.person.link.wide import Wide, WideEvidence, gathered, wide_evidence
@@ -183,13 +184,15 @@ def _picked(wide: Wide) -> DataFrame:
     import narwhals as nw
 
     columns = _columns(wide)
-    rows: DataFrame = nw.to_native(wide.table.engine.indexed(wide.table.picked(columns, plain_names(columns))))
-    return rows
+    indexed: DataFrame = nw.to_native(wide.table.engine.indexed(wide.table.picked(columns, plain_names(columns))))
+    return indexed
 
 
 def _mapped(wide: Wide, made: Made, kinds: Any) -> DataFrame:
+    size = rows.PART
+
     def on_worker(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return in_parts(batches, made)
+        return in_parts(batches, made, size)
 
     with wide.table.reading():
         return _picked(wide).mapInArrow(on_worker, kinds)

@@ -33,7 +33,7 @@ _COLUMNS: Final = {
     "holds": "string",
     "against": "boolean",
 }
-# The columns of the rows, as Spark writes them: ``view`` counts the adversaries' views of values, ``holds`` are numbers.
+# The columns, as Spark writes them: ``view`` is the number of an adversary's view of values, ``holds`` are numbers.
 ROW_TYPE: Final = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
 
 
@@ -103,7 +103,7 @@ def holds_of(text: str) -> tuple[int, ...]:
 
 
 def in_parts(
-    batches: Iterable[pa.RecordBatch], made: Callable[[pa.Table, IntArray], Iterable[pa.Table]], size: int = PART
+    batches: Iterable[pa.RecordBatch], made: Callable[[pa.Table, IntArray], Iterable[pa.Table]], size: int
 ) -> Iterator[pa.RecordBatch]:
     """What is ``made`` of rows that follow each other, some at a time; it gets them without their places, and these."""
     import pyarrow as pa
