@@ -148,10 +148,11 @@ Adversaries = Annotated[
     ask(Texts(), "Use only this adversary of the case. Repeatable.  [default: all]", metavar="NAME"),
 ]
 ShowValues = Annotated[bool, ask(Flag(), "Show the person's values. Otherwise they are masked.")]
+ON_ENGINE = OneOf(tuple(ENGINES))
 OnEngine = Annotated[
     str,
     ask(
-        OneOf(tuple(ENGINES)),
+        ON_ENGINE,
         "Where records are read and joined. On spark, records that are likely one person's are not joined.",
     ),
 ]

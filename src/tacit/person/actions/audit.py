@@ -12,11 +12,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tacit.document import Progress
-from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Memory, OnEngine, ShowValues, ask, limited
+from tacit.person.actions.asking import (
+    ON_ENGINE,
+    Adversaries,
+    Examples,
+    FailAbove,
+    Memory,
+    OnEngine,
+    ShowValues,
+    ask,
+    limited,
+)
 from tacit.person.answers import PersonAuditResult
 from tacit.person.answers.kept import kept_answer
 from tacit.person.answers.masking import showing
 from tacit.person.answers.words import audit_headline, check_limit, weaker_notes
+from tacit.requests.names import DISTRIBUTED
 from tacit.requests.settings import Flag
 
 if TYPE_CHECKING:
@@ -61,12 +72,12 @@ def person_audit(
     first time. On Spark the answer is the same, but for what a note leaves out; it is not kept.
     """
     check_limit(fail_above)
-    if engine == "spark":
+    if ON_ENGINE.checked("engine", engine) in DISTRIBUTED:
         from tacit.person.inquiry.spread import answered_on_spark
 
         named = [adversary] if isinstance(adversary, str) else list(adversary)
-        asked = partial(_answer, fail_above=fail_above, show_values=show_values, watch=watch)
-        return answered_on_spark(case, asked, adversary=named, progress=progress)
+        question_there = partial(_answer, fail_above=fail_above, show_values=show_values, watch=watch)
+        return answered_on_spark(case, question_there, adversary=named, progress=progress)
     # Only the answer to a case file can be kept; a watched audit also depends on the last one.
     path = Path(case) if isinstance(case, str | os.PathLike) and not watch else None
     named = [adversary] if isinstance(adversary, str) else list(adversary)

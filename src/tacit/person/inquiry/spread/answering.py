@@ -143,10 +143,10 @@ class _Spread:
     def _pool(self, rids: IntArray) -> RecordPool:
         """These records as a pool, numbered in the same order."""
         store = store_on("duckdb")
-        found = self.bench.said(rids)
-        local = arrow_table({"rid": np.searchsorted(rids, numbers(found, "rid"))})
-        said = found.drop_columns(["rid"]).add_column(0, "rid", local.column("rid"))
-        attributes = Attributes(store, store.load(said.sort_by([("rid", "ascending")])), len(rids))
+        attribute_rows = self.bench.said(rids)
+        local = arrow_table({"rid": np.searchsorted(rids, numbers(attribute_rows, "rid"))})
+        local_rows = attribute_rows.drop_columns(["rid"]).add_column(0, "rid", local.column("rid"))
+        attributes = Attributes(store, store.load(local_rows.sort_by([("rid", "ascending")])), len(rids))
         names = self.bench.names(rids)
         sources = tuple(self._source(one, rids, names) for one in self.bench.rows.sources)
         notes = (*self.bench.rows.notes, *notes_on_labels(self.case, self.bench.labels))

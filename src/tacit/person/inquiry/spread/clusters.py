@@ -91,11 +91,11 @@ class SpreadBench:
         self.progress(f"{spec.name}: resolving", None)
         start = time.perf_counter()
         frame, steps = self._joined(spec)
-        held = {self._view(steps)} | ({self._view(READ)} if spec.keep_base else set())
-        some = self.rows.frame.where((F.col("kind") == RIGHT) & F.col("view").isin(*held))
+        views = {self._view(steps)} | ({self._view(READ)} if spec.keep_base else set())
+        some = self.rows.frame.where((F.col("kind") == RIGHT) & F.col("view").isin(*views))
         weights = right_weights_on_spark(some, frame)
-        found = weights.orderBy(F.desc("w"), "cid").limit(MOST_NEAR + 1).toArrow()
-        cids, right = numbers(found, "cid"), numbers(found, "w")
+        rows_here = weights.orderBy(F.desc("w"), "cid").limit(MOST_NEAR + 1).toArrow()
+        cids, right = numbers(rows_here, "cid"), numbers(rows_here, "w")
         sizes = np.ones(len(cids), np.int64) if frame is None else sizes_on_spark(cids, frame)
         entities = self.rows.records if frame is None else frame.select("cid").distinct().count()
         return SpreadClusters(frame, cids, right, sizes, entities, time.perf_counter() - start)
@@ -113,13 +113,13 @@ class SpreadBench:
         some, doubtful = self.looking.nobody.decided(counts, self._with_label(steps))
         near = F.col("holds").isin([*map(as_text, some)])
         against = F.col("holds").isin([*map(as_text, doubtful)]) & F.col("against")
-        found = rows.where(near & ~against).select("rid").limit(MOST_NEAR + 1).toArrow()
-        if found.num_rows > MOST_NEAR:
+        rows_here = rows.where(near & ~against).select("rid").limit(MOST_NEAR + 1).toArrow()
+        if rows_here.num_rows > MOST_NEAR:
             raise DataError(
                 f"more than {MOST_NEAR:,} records are recognised as the person's, too many to look at: say more about "
                 "the person, or leave out sources"
             )
-        self._recognitions.append((steps, np.sort(numbers(found, "rid"))))
+        self._recognitions.append((steps, np.sort(numbers(rows_here, "rid"))))
         return self._recognitions[-1][1]
 
     @cached_property
@@ -185,10 +185,10 @@ class SpreadBench:
         from pyspark.sql import functions as F
 
         rows = self._rows(SAID, steps).where(F.col("label").isin(*step.rules.labels))
-        said = rows.select("rid", "label", "value", "confidence")
+        attributes = rows.select("rid", "label", "value", "confidence")
         if before is None:
-            return resolved_on_spark(said, step.rules, closure=step.closure, among=self.records)
-        merged = said.join(before, "rid").groupBy(F.col("cid").alias("rid"), "label", "value")
+            return resolved_on_spark(attributes, step.rules, closure=step.closure, among=self.records)
+        merged = attributes.join(before, "rid").groupBy(F.col("cid").alias("rid"), "label", "value")
         names = before.select(F.col("cid").alias("rid")).distinct()
         best = merged.agg(F.max("confidence").alias("confidence"))
         after = resolved_on_spark(best, step.rules, closure=step.closure, among=names)
@@ -200,8 +200,8 @@ class SpreadBench:
         from pyspark.sql import functions as F
 
         clusters = self.records.select("rid", F.col("rid").alias("cid")) if before is None else before
-        found = among(clusters, "rid", self.recognised(steps)).select("cid").distinct().toArrow()
-        return joined_on_spark(clusters, numbers(found, "cid"))
+        rows_here = among(clusters, "rid", self.recognised(steps)).select("cid").distinct().toArrow()
+        return joined_on_spark(clusters, numbers(rows_here, "cid"))
 
     def _with_label(self, steps: View) -> dict[str, int]:
         """How many records have each label, at most; counted as on one machine, where many are held by number."""

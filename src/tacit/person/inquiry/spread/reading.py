@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 # What a worker makes of some rows of a table, which it gets with their places.
-Made = Callable[["pa.Table", IntArray], Iterable["pa.Table"]]
+Look = Callable[["pa.Table", IntArray], Iterable["pa.Table"]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,12 +111,12 @@ def _on_driver(
     """A file that is no table of cells, read here and handed over."""
     import pyarrow as pa
 
-    found = gathered([opened.records])
-    (records,), (unsure,), (undecided,) = found.records, found.unsure, found.undecided
-    (called,), (repeated,) = found.names, found.repeated
+    whole = gathered([opened.records])
+    (records,), (unsure,), (undecided,) = whole.records, whole.unsure, whole.undecided
+    (called,), (repeated,) = whole.names, whole.repeated
     names = opened.names if called is None else distinct_names(called) if repeated else called
     rids = np.arange(first, first + records, dtype=np.int64)
-    frame = from_arrow(pa.concat_tables(looking.rows(found.attributes, rids, None)))
+    frame = from_arrow(pa.concat_tables(looking.rows(whole.attributes, rids, None)))
     one = SpreadSource(source.name, source.path, first, records, source_sha256(source), names, named=False)
     return frame, one, notes_on_rows(source, unsure, undecided)
 
@@ -132,11 +132,11 @@ def _on_workers(
     named = wide.identifier is not None
     part = _part_of(wide, readings)
 
-    def made(table: pa.Table, places: IntArray) -> Iterator[pa.Table]:
-        found = gathered([part(table)])
-        yield from looking.rows(found.attributes, places + first, found.names[0])
+    def look(table: pa.Table, places: IntArray) -> Iterator[pa.Table]:
+        whole = gathered([part(table)])
+        yield from looking.rows(whole.attributes, places + first, whole.names[0])
 
-    frame = _mapped(wide, made, ROW_TYPE)
+    frame = _mapped(wide, look, ROW_TYPE)
     one = SpreadSource(source.name, source.path, first, shown.records, source_sha256(source), None, named)
     undecided = [name for name in wide.columns if name in readings and readings[name].undecided]
     return frame, one, notes_on_rows(source, shown.unsure, undecided)
@@ -146,18 +146,18 @@ def _shown(wide: Wide) -> WideEvidence:
     """What all rows of a table show, part by part on the workers."""
     part = _part_of(wide, None)
 
-    def made(table: pa.Table, places: IntArray) -> Iterator[pa.Table]:
+    def look(table: pa.Table, places: IntArray) -> Iterator[pa.Table]:
         import pyarrow as pa
 
         shown = pickle.dumps(wide_evidence(part(table)))
         yield pa.table({"place": pa.array(places[:1]), "shown": pa.array([shown], pa.binary())})
 
     with wide.table.reading():
-        empty = _picked(wide).limit(0).toArrow().drop_columns([ROW])
+        empty = _placed_rows(wide).limit(0).toArrow().drop_columns([ROW])
         # What is wrong with a column is said here, once, and not by every worker.
         nothing = wide_evidence(part(empty))
-        found = _mapped(wide, made, "place bigint, shown binary").collect()
-    parts = (pickle.loads(row["shown"]) for row in sorted(found, key=lambda row: row["place"]))
+        parts_read = _mapped(wide, look, "place bigint, shown binary").collect()
+    parts = (pickle.loads(row["shown"]) for row in sorted(parts_read, key=lambda row: row["place"]))
     return reduce(WideEvidence.__add__, parts, nothing)
 
 
@@ -179,7 +179,7 @@ def _columns(wide: Wide) -> list[str]:
     return [name for name in wide.table.names if name in wanted]
 
 
-def _picked(wide: Wide) -> DataFrame:
+def _placed_rows(wide: Wide) -> DataFrame:
     """The columns that are read, under plain names, and the places of the rows."""
     import narwhals as nw
 
@@ -188,11 +188,11 @@ def _picked(wide: Wide) -> DataFrame:
     return indexed
 
 
-def _mapped(wide: Wide, made: Made, kinds: Any) -> DataFrame:
+def _mapped(wide: Wide, look: Look, kinds: Any) -> DataFrame:
     size = rows.PART
 
     def on_worker(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return in_parts(batches, made, size)
+        return in_parts(batches, look, size)
 
     with wide.table.reading():
-        return _picked(wide).mapInArrow(on_worker, kinds)
+        return _placed_rows(wide).mapInArrow(on_worker, kinds)

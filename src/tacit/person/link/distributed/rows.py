@@ -44,25 +44,25 @@ def _row_schema() -> pa.Schema:
     return pa.schema({name: kinds.get(kind, pa.bool_()) for name, kind in _COLUMNS.items()})
 
 
-def _rows(kind: int, view: int, found: pa.Table, rids: IntArray | None) -> pa.Table:
+def _rows(kind: int, view: int, table: pa.Table, rids: IntArray | None) -> pa.Table:
     """Rows of one kind; a record that is number i among these is ``rids[i]`` among all."""
     import pyarrow as pa
 
-    schema, size = _row_schema(), found.num_rows
-    columns = {name: found.column(name) for name in found.column_names}
+    schema, size = _row_schema(), table.num_rows
+    columns = {name: table.column(name) for name in table.column_names}
     columns["kind"], columns["view"] = (pa.array(np.full(size, each, np.int32)) for each in (kind, view))
     if rids is not None:
-        columns["rid"] = pa.array(rids[numbers(found, "rid")])
+        columns["rid"] = pa.array(rids[numbers(table, "rid")])
     arrays = [columns[one.name].cast(one.type) if one.name in columns else pa.nulls(size, one.type) for one in schema]
     return pa.table(arrays, schema=schema)
 
 
 def said_rows(attributes: Attributes, view: int, rids: IntArray) -> pa.Table:
     """What records say."""
-    found = attributes.store.ask(
+    table = attributes.store.ask(
         f"SELECT CAST(rid AS BIGINT) AS rid, label, value, confidence FROM {attributes.name} ORDER BY rid, label, value"
     )
-    return _rows(SAID, view, found, rids)
+    return _rows(SAID, view, table, rids)
 
 
 def right_rows(right: RightRows, view: int, rids: IntArray) -> pa.Table:
@@ -75,16 +75,16 @@ def holding_rows(recognition: Recognition, view: int, rids: IntArray) -> pa.Tabl
     """How near the records come to each fact of the person, as far as they come near any."""
     import pyarrow as pa
 
-    found = recognition.holding()
-    holds = pa.array([as_text(each) for each in found.column("holds").to_pylist()], pa.string())
-    columns = {"rid": found.column("rid").cast(pa.int64()), "holds": holds, "against": found.column("against")}
+    table = recognition.holding()
+    holds = pa.array([as_text(each) for each in table.column("holds").to_pylist()], pa.string())
+    columns = {"rid": table.column("rid").cast(pa.int64()), "holds": holds, "against": table.column("against")}
     return _rows(HOLDS, view, pa.table(columns), rids)
 
 
 def record_rows(names: pa.Array | None, rids: IntArray) -> pa.Table:
     """The records, each with its name if it has one."""
-    found = arrow_table({"rid": np.arange(len(rids))})
-    return _rows(RECORD, 0, found if names is None else found.append_column("value", names), rids)
+    table = arrow_table({"rid": np.arange(len(rids))})
+    return _rows(RECORD, 0, table if names is None else table.append_column("value", names), rids)
 
 
 def unread_rows(label: str, values: Sequence[str], view: int) -> pa.Table:
@@ -103,7 +103,7 @@ def holds_of(text: str) -> tuple[int, ...]:
 
 
 def in_parts(
-    batches: Iterable[pa.RecordBatch], made: Callable[[pa.Table, IntArray], Iterable[pa.Table]], size: int
+    batches: Iterable[pa.RecordBatch], look: Callable[[pa.Table, IntArray], Iterable[pa.Table]], size: int
 ) -> Iterator[pa.RecordBatch]:
     """What is ``made`` of rows that follow each other, some at a time; it gets them without their places, and these."""
     import pyarrow as pa
@@ -114,8 +114,8 @@ def in_parts(
         table = pa.Table.from_batches(waiting)
         waiting.clear()
         places = numbers(table, ROW).astype(np.int64)
-        for found in made(table.drop_columns([ROW]), places):
-            yield from found.combine_chunks().to_batches()
+        for rows in look(table.drop_columns([ROW]), places):
+            yield from rows.combine_chunks().to_batches()
 
     after: Any = None
     for batch in batches:
@@ -127,9 +127,9 @@ def in_parts(
             # Files may be read in pieces that do not follow each other.
             breaks = np.flatnonzero(np.diff(places) != 1)
             room = size - sum(each.num_rows for each in waiting)
-            taken = min(int(breaks[0]) + 1 if len(breaks) else rest.num_rows, room)
-            waiting.append(rest.slice(0, taken))
-            after, rest = places[taken - 1] + 1, rest.slice(taken)
+            step = min(int(breaks[0]) + 1 if len(breaks) else rest.num_rows, room)
+            waiting.append(rest.slice(0, step))
+            after, rest = places[step - 1] + 1, rest.slice(step)
             if sum(each.num_rows for each in waiting) >= size:
                 yield from part()
     if waiting:

@@ -41,8 +41,8 @@ def sizes_on_spark(cids: IntArray, clusters: DataFrame) -> IntArray:
     counted = among(clusters, "cid", cids).groupBy("cid").agg(F.count("*").alias("n")).toArrow()
     order = np.argsort(cids)
     sizes = np.ones(len(cids), np.int64)
-    found, n = (counted.column(name).to_numpy() for name in ("cid", "n"))
-    sizes[order[np.searchsorted(cids, found, sorter=order)]] = n
+    counted_cids, n = (counted.column(name).to_numpy() for name in ("cid", "n"))
+    sizes[order[np.searchsorted(cids, counted_cids, sorter=order)]] = n
     return sizes
 
 

@@ -21,6 +21,7 @@ from tacit.person.sources.formats.format import Beginning, FileFormat
 from tacit.person.sources.formats.json_rows import json_table
 from tacit.person.sources.formats.long import is_long, long_labels, long_records
 from tacit.person.sources.source import SourceFormat
+from tacit.requests.names import DISTRIBUTED
 from tacit.tables.sources import open_table
 from tacit.tables.table import Stamp, Table, stamp_of
 
@@ -81,7 +82,7 @@ def table_of(path: Path, format_: SourceFormat, engine: str = "duckdb") -> Table
 
     JSON is read on this machine, whatever the ``engine``.
     """
-    if engine != "duckdb":
+    if engine in DISTRIBUTED:
         return _opened(path, format_, engine)
     waiting = _waiting.pop((os.getpid(), format_, path.resolve()), None)
     if waiting is not None and path.is_file() and waiting[0] == stamp_of(path):
