@@ -11,6 +11,7 @@ from tacit.person.link.attributes import Attributes, IntArray, arrow_table, numb
 from tacit.person.link.recognising import Recognition
 from tacit.person.link.right import RightRows
 from tacit.tables.columns import ROW
+from tacit.tables.engines import store_on
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -108,6 +109,8 @@ def in_parts(
     """What is ``made`` of rows that follow each other, some at a time; it gets them without their places, and these."""
     import pyarrow as pa
 
+    # The workers of a machine share its cores.
+    store_on("duckdb").run("SET threads = 1")
     waiting: list[pa.RecordBatch] = []
 
     def part() -> Iterator[pa.RecordBatch]:
