@@ -35,11 +35,15 @@ def killed_in(step: str, worker: int) -> Any:
                 kill_worker(worker)
                 say(killed=worker, running=running)
                 return
-            time.sleep(0.002)
+            time.sleep(0.01)
+
+    waiting = threading.Thread(target=ended, daemon=True)
 
     def progress(said: str, _: float | None) -> None:
-        if said == step:
-            threading.Thread(target=ended, daemon=True).start()
+        sys.stderr.write(f"{said}\n")
+        # The driver says so again of the few records that it gets.
+        if said == step and waiting.ident is None:
+            waiting.start()
 
     return progress
 

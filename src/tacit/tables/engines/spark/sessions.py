@@ -90,6 +90,10 @@ def _tacit_error(name: str, error: Exception) -> TacitError:
         return EngineError(f"the rows of {name} moved between two passes: cache or save the DataFrame")
     if own := re.search(_OWN, message):
         return next((kind for kind in _OF_WORKERS if kind.__name__ == own[1]), DataError)(own[2])
+    if 'Cannot run program "' in message:
+        return EngineError(
+            "the workers of Spark cannot start Python: install it there, with Tacit, and set PYSPARK_PYTHON"
+        )
     if re.search("FILE_NOT_EXIST|FileNotFoundException|AccessControlException|Permission denied", message):
         return SourceError(f"the workers of Spark cannot read {name}: give them a path that all of them see")
     if scheme := re.search(r'No FileSystem for scheme "([\w+.-]+)"', message):
