@@ -42,6 +42,8 @@ def linked(links: Kept, keeper: Keeper) -> Kept:
         pairs = looked_up(first, ["least"], ends).select("a", F.coalesce("end", "least").alias("b"))
         pairs = pairs.where("a <> b").select(F.greatest("a", "b").alias("cid"), F.least("a", "b").alias("least"))
         links = keeper.keep(pairs.distinct())
+    if done is not None and not links.size:
+        return done
     return after(done, Kept(_on_driver(links), links.size), keeper)
 
 
@@ -65,12 +67,10 @@ def _followed(pointers: Kept, keeper: Keeper) -> Kept:
     while True:
         further = pointers.frame.select(F.col("cid").alias("new"), F.col("new").alias("newer"))
         both = looked_up(pointers, ["new"], further)
-        pointers = keeper.keep(
-            both.select("cid", F.coalesce("newer", "new").alias("new"), F.col("newer").isNotNull().alias("on"))
-        )
-        on = pointers.frame.where("on").limit(1).count()
-        pointers = Kept(pointers.frame.drop("on"), pointers.size)
-        if not on:
+        next_ones = both.select("cid", F.coalesce("newer", "new").alias("new"), F.col("newer").isNotNull().alias("on"))
+        kept = keeper.keep(next_ones, F.col("on"))
+        pointers = Kept(kept.frame.drop("on"), kept.size)
+        if kept.holds == (0,):
             return pointers
 
 

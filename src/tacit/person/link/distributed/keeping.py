@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 
 class Kept(NamedTuple):
-    """A frame that has been computed, and how many rows it has."""
+    """A frame that has been computed, how many rows it has, and for how many of them each condition holds."""
 
     frame: DataFrame
     size: int
+    holds: tuple[int, ...] = ()
 
 
 class Keeper:
@@ -27,14 +28,15 @@ class Keeper:
     def __init__(self) -> None:
         self._frames: list[DataFrame] = []
 
-    def keep(self, frame: DataFrame) -> Kept:
-        """Compute a frame."""
+    def keep(self, frame: DataFrame, *conditions: Column) -> Kept:
+        """Compute a frame, and count the rows for which each of the conditions holds."""
         from pyspark import StorageLevel
+        from pyspark.sql import functions as F
 
         stored = frame.persist(StorageLevel.DISK_ONLY)
         self._frames.append(stored)
-        size = stored.count()
-        return Kept(_begun(stored), size)
+        counts = stored.agg(F.count(F.lit(1)), *(F.count_if(condition) for condition in conditions)).collect()[0]
+        return Kept(_begun(stored), counts[0], tuple(counts[1:]))
 
     def close(self) -> None:
         """Let go of every frame."""
@@ -48,7 +50,8 @@ def _begun(stored: DataFrame) -> DataFrame:
 
     A checkpoint would cut the plan too, but a local one is lost with its worker, and a reliable one leaves hashes of
     persons' values in a directory. Here only the plan is cut: the rows are those of the same RDD, which knows how each
-    of its partitions is computed.
+    of its partitions is computed. ``toRdd`` would return one from which Spark draws all earlier plans into the graph of
+    every query.
     """
-    spark, rows = stored.sparkSession, stored._jdf.queryExecution().toRdd()
+    spark, rows = stored.sparkSession, stored._jdf.queryExecution().executedPlan().execute()
     return type(stored)(spark._jsparkSession.internalCreateDataFrame(rows, stored._jdf.schema(), False), spark)

@@ -29,16 +29,15 @@ def keys(rows: Kept, alternatives: Alternatives, keeper: Keeper) -> tuple[DataFr
     """
     from pyspark.sql import functions as F
 
-    found = keeper.keep(_found(rows.frame, alternatives))
-    kinds = found.frame.groupBy("kind", F.when(F.col("kind") == _SEVERAL, F.col("h1")).alias("place")).count().collect()
-    made = [found.frame.where(F.col("kind") == _KEY).select("h1", "h2", "cid")]
-    for place in sorted(row["place"] for row in kinds if row["kind"] == _SEVERAL):
-        which = found.frame.where((F.col("kind") == _SEVERAL) & (F.col("h1") == place))
-        made.append(_combined(rows, which.select("cid"), place, alternatives[place]))
-    rich = found.frame.where(F.col("kind") == _RICH).select("cid").distinct()
-    return reduce(lambda one, other: one.union(other), made), rich if any(
-        row["kind"] == _RICH for row in kinds
-    ) else None
+    kind, place = F.col("kind"), F.col("h1")
+    several = [(kind == _SEVERAL) & (place == at) for at in alternatives]
+    found = keeper.keep(_found(rows.frame, alternatives), kind == _RICH, *several)
+    made = [found.frame.where(kind == _KEY).select("h1", "h2", "cid")]
+    for at, condition, number in zip(alternatives, several, found.holds[1:], strict=True):
+        if number:
+            made.append(_combined(rows, found.frame.where(condition).select("cid"), at, alternatives[at]))
+    rich = found.frame.where(kind == _RICH).select("cid").distinct() if found.holds[0] else None
+    return reduce(lambda one, other: one.union(other), made), rich
 
 
 def _found(rows: DataFrame, alternatives: Alternatives) -> DataFrame:

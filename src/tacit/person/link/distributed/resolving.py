@@ -92,6 +92,8 @@ class _Rounds:
 
     def moved(self, closure: Closure) -> Kept | None:
         """The records that are not the smallest of their cluster (``cid``), with the smallest (``new``)."""
+        from pyspark.sql import functions as F
+
         if not self._rules.alternatives:
             return None
         rows = self._keeper.keep(self._hashed())
@@ -100,11 +102,13 @@ class _Rounds:
         moves = self._links(rows, self._ors)
         done = moves
         while moves.size and self._ands and closure == "swoosh":
-            rows = self._keeper.keep(self._merged(rows, moves))
+            rows = self._keeper.keep(self._merged(rows, moves), F.col("live"))
+            if not rows.holds[0]:
+                return done
             if rows.size <= components.FEW:
                 rest = self._keeper.keep(_on_driver(rows, self._ands, closure))
                 return after(done, rest, self._keeper)
-            moves = self._links(Kept(rows.frame.where("live"), rows.size), {})
+            moves = self._links(Kept(rows.frame.where("live"), rows.holds[0]), {})
             done = after(done, moves, self._keeper)
         return done
 
