@@ -162,6 +162,26 @@ def test_a_confidence_that_is_none_is_named_by_its_row_whoever_reads_it(
         assert "often" not in str(raised.value)
 
 
+@pytest.mark.usefixtures("spark")
+@pytest.mark.long
+def test_an_answer_that_depends_on_too_many_records_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case, _ = odd_case(tmp_path, random.Random(3))
+    monkeypatch.setattr(answering, "NEAR", (1,))
+    with pytest.raises(DataError, match="ask about fewer adversaries"):
+        person_audit(case, engine="spark", adversary="E1")
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.long
+def test_sources_without_records_hold_nothing(tmp_path: Path) -> None:
+    (tmp_path / "shop.csv").write_text("name,email\n")
+    case = tmp_path / "case.yaml"
+    case.write_text(
+        "person: {name: Alice Archer}\nsources: [{name: shop, path: shop.csv}]\nadversaries: [{name: reads}]\n"
+    )
+    assert told(person_audit(case, engine="spark")) == told(person_audit(case))
+
+
 def test_only_an_audit_is_asked_where_records_are(tmp_path: Path, tacit_command: Any) -> None:
     case, _ = odd_case(tmp_path, random.Random(0))
     code, _, said = tacit_command("person", "remove", str(case), "--engine", "spark")
