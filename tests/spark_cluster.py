@@ -70,8 +70,12 @@ def kill_worker(worker: int) -> None:
 
 
 @contextmanager
-def spark_cluster() -> Iterator[SparkCluster]:
-    """A cluster for as long as the block runs; all of its processes end with it."""
+def spark_cluster(*, strangers: bool = True) -> Iterator[SparkCluster]:
+    """A cluster for as long as the block runs; all of its processes end with it.
+
+    Workers that are no ``strangers`` are the driver's user, whose Python nobody else may be able to start.
+    """
+    apart = strangers and os.getuid() == 0
     place = Path(tempfile.mkdtemp(prefix="tacit-cluster-"))
     place.chmod(0o755)
     lake = place / "lake"
@@ -85,9 +89,9 @@ def spark_cluster() -> Iterator[SparkCluster]:
         own = place / name
         for each in (own, own / "tmp", own / "work"):
             each.mkdir(mode=0o700)
-            if os.getuid() == 0:
+            if apart:
                 os.chown(each, NOBODY, NOBODY)
-        as_nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if os.getuid() == 0 else []
+        as_nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if apart else []
         options = f"{_SMALL} -Djava.io.tmpdir={own / 'tmp'}"
         own_places = {"TMPDIR": own / "tmp", "SPARK_LOCAL_DIRS": own / "tmp", "SPARK_LOG_DIR": own, "HOME": own}
         environment = _environment() | {each: str(where) for each, where in own_places.items()}

@@ -45,6 +45,8 @@ ENGINES = {
     "duckdb": "tacit.tables.engines.duckdb:DuckDBEngine",
     "spark": "tacit.tables.engines.spark:SparkEngine",
 }
+# Those whose rows are spread over workers.
+DISTRIBUTED = frozenset(("spark",))
 
 # tacit.learn implements them.
 ESTIMATORS = {

@@ -17,7 +17,7 @@ from tacit.errors import DataError, EngineError, SourceError, TacitError
 from tacit.person.case import Case, read_case
 from tacit.person.inquiry import read_sources
 from tacit.person.link import References
-from tacit.person.link.wide import crossing
+from tacit.person.link.forms.cells import crossing
 from tacit.person.model.forms import says_nothing
 from tacit.person.sources import PopulationSpec, RecordPool, read_references
 from tacit.tables import open_table

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec, TypeVar
 
 from tacit.errors import ArgumentError, Setting, sentence
-from tacit.requests.settings import Amount, Flag, Kind, SettingFacts, cells, refused
+from tacit.requests.names import ENGINES
+from tacit.requests.settings import Amount, Flag, Kind, OneOf, SettingFacts, cells, refused
 
 if TYPE_CHECKING:
     from tacit.person.model.records import Record
@@ -147,6 +148,14 @@ Adversaries = Annotated[
     ask(Texts(), "Use only this adversary of the case. Repeatable.  [default: all]", metavar="NAME"),
 ]
 ShowValues = Annotated[bool, ask(Flag(), "Show the person's values. Otherwise they are masked.")]
+ON_ENGINE = OneOf(tuple(ENGINES))
+OnEngine = Annotated[
+    str,
+    ask(
+        ON_ENGINE,
+        "Where records are read and joined. On spark, records that are likely one person's are not joined.",
+    ),
+]
 Memory = Annotated[
     str | None,
     ask(Kind(), "The most memory the records may take.  [default: a share of the machine's]", metavar="4GB"),

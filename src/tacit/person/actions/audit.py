@@ -7,15 +7,27 @@ what is right, wrong and missing in it, how its records came together, what each
 # No "from __future__ import annotations": what may be asked is read off the annotations.
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tacit.document import Progress
-from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Memory, ShowValues, ask, limited
+from tacit.person.actions.asking import (
+    ON_ENGINE,
+    Adversaries,
+    Examples,
+    FailAbove,
+    Memory,
+    OnEngine,
+    ShowValues,
+    ask,
+    limited,
+)
 from tacit.person.answers import PersonAuditResult
 from tacit.person.answers.kept import kept_answer
 from tacit.person.answers.masking import showing
 from tacit.person.answers.words import audit_headline, check_limit, weaker_notes
+from tacit.requests.names import DISTRIBUTED
 from tacit.requests.settings import Flag
 
 if TYPE_CHECKING:
@@ -39,6 +51,7 @@ def person_audit(
         bool,
         ask(Flag(), "Report what changed since the last audit with this option; hashes are kept next to the case."),
     ] = False,
+    engine: OnEngine = "duckdb",
     memory: Memory = None,
     progress: Progress | None = None,
 ) -> PersonAuditResult:
@@ -46,7 +59,8 @@ def person_audit(
 
     The limit (``fail_above``) is only compared with the leakage. Values are masked, showing one character at most,
     unless ``show_values``. ``watch`` reports what changed since the last watched audit, and remembers this one in a
-    file next to the case, which holds numbers and salted hashes and which nobody else can read.
+    file next to the case, which holds numbers and salted hashes and which nobody else can read. With ``engine="spark"``
+    the records stay on a cluster.
 
     Guarantees
     ----------
@@ -55,9 +69,15 @@ def person_audit(
     measured after everything was resolved again; likely pairs are those found with everything there, as a note says.
     With very many records the answer is kept next to the case, for its owner only, and returned again for the same
     question as long as the case, every file that it names and Tacit itself are unchanged; its seconds are those of the
-    first time.
+    first time. On Spark the answer is the same, but for what a note leaves out; it is not kept.
     """
     check_limit(fail_above)
+    if ON_ENGINE.checked("engine", engine) in DISTRIBUTED:
+        from tacit.person.inquiry.spread import answered_on_spark
+
+        named = [adversary] if isinstance(adversary, str) else list(adversary)
+        question_there = partial(_answer, fail_above=fail_above, show_values=show_values, watch=watch)
+        return answered_on_spark(case, question_there, adversary=named, progress=progress)
     # Only the answer to a case file can be kept; a watched audit also depends on the last one.
     path = Path(case) if isinstance(case, str | os.PathLike) and not watch else None
     named = [adversary] if isinstance(adversary, str) else list(adversary)
@@ -67,13 +87,13 @@ def person_audit(
     from tacit.person import inquiry as inquiring
 
     inquiry = inquiring.opened(case, adversary=named, progress=progress)
-    answer = _answer(inquiry, fail_above, show_values=show_values, watch=watch)
+    answer = _answer(inquiry, fail_above=fail_above, show_values=show_values, watch=watch)
     if path is not None and inquiry.index is not None:
         inquiry.index.keep_answer(answer, question, inquiry.case.files)
     return answer
 
 
-def _answer(inquiry: "Inquiry", fail_above: float | None, *, show_values: bool, watch: bool) -> PersonAuditResult:
+def _answer(inquiry: "Inquiry", *, fail_above: float | None, show_values: bool, watch: bool) -> PersonAuditResult:
     from tacit.person import inquiry as inquiring
 
     shown = showing(show_values, inquiry.case.reference)
@@ -131,7 +151,7 @@ def _state(inquiry: "Inquiry") -> "Seen":
         hits = [] if compared is None else sorted({int(place) for place in compared.hit if place >= 0})
         facts = tuple(subject.reference.facts[place] for place in hits)
         adversaries[one.rung.adversary] = SeenRung(one.rung.leakage, one.rung.recall, facts)
-    sources = {source.name: (source.records, source.sha256) for source in inquiry.pool.sources}
+    sources = {source.name: (source.counted, source.sha256) for source in inquiry.pool.sources}
     return Seen(adversaries, sources, tuple(subject.reference))
 
 

@@ -71,6 +71,8 @@ class Case:
         The law that letters cite, unless a source names another; that of the country if None.
     index : bool
         Whether what was read from many records is kept next to the case, for the next command.
+    assumed : bool
+        Whether the file names no adversaries, so that these are the default ones.
     notes : tuple of str
         What was assumed, in sentences without values.
     files : mapping from path to list of int
@@ -94,6 +96,7 @@ class Case:
     country: str | None = None
     law: Law | None = None
     index: bool = True
+    assumed: bool = False
     notes: tuple[str, ...] = ()
     files: Mapping[Path, list[int]] = field(default_factory=dict, repr=False, compare=False)
 

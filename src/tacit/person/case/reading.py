@@ -81,7 +81,7 @@ def read_case(path: str | os.PathLike[str]) -> Case:
         notes.append(note)
     fields = {key: value for key, value in section.items() if key != "correlated"}
     fields |= {"person": reader.person, "labels": labels, "adversaries": adversaries, "country": reader.country}
-    fields["described"] = frozenset(described)
+    fields["described"], fields["assumed"] = frozenset(described), "adversaries" not in section
     notes += _idle_steps(adversaries, labels)
     # A pipe cannot be recognised later: without a regular file there is nothing to keep an answer for.
     fields["files"] = {} if own is None else {file: own, **reader.files}

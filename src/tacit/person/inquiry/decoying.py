@@ -102,9 +102,10 @@ def _measured_again(plan: DecoyPlan, inquiry: Inquiry) -> tuple[DecoyPlan, list[
 
 
 def decoy_action(inquiry: Inquiry, before: float) -> list[Action]:
-    """The decoy plan as an action, if the case has decoys and the plan is recommended."""
+    """The decoy plan as an action, if the case has decoys and the plan is recommended; none if records are missing from
+    the pool, which decoys might join."""
     case = inquiry.case
-    if case.decoys is None or not case.decoys.budget or not inquiry.pool.n_records:
+    if inquiry.whole is not None or case.decoys is None or not case.decoys.budget or not inquiry.pool.n_records:
         return []
     if (
         not any(map(_by_rules, case.adversaries)) or case.beta == 0

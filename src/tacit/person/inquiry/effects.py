@@ -30,7 +30,7 @@ def source_shares(
     shares = [
         SourceShare(
             source=s.name,
-            records=s.records,
+            records=s.counted,
             leakage_without=without.get(s.name, before),
             contribution=before - without.get(s.name, before),
             only_there=only_there.get(s.name, 0.0),

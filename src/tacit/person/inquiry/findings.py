@@ -61,7 +61,7 @@ class RecordNames:
         for rid, record in zip(own, self.pool.numbered(own), strict=True):
             source, name = self.pool.source(rid), self.pool.name(rid)
             if self._tells(name.removeprefix(f"{source.name} "), record):
-                name = f"{source.name} row {rid - source.first + 1}"
+                name = f"{source.name} row {source.row(rid)}"
             named[rid] = name
         return named
 
@@ -104,4 +104,4 @@ def finding(adversary: str, value: float, cluster: Cluster | None, names: Record
 
 def source_facts(pool: RecordPool) -> tuple[PersonSource, ...]:
     """The sources that were read."""
-    return tuple(PersonSource(source.name, str(source.path), source.records, source.sha256) for source in pool.sources)
+    return tuple(PersonSource(source.name, str(source.path), source.counted, source.sha256) for source in pool.sources)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tacit.lift.joint import Vector
 from tacit.person.inquiry.subject import Subject, exceeds
+from tacit.person.inquiry.whole import DIGITS, MoreNeededError, Promising
 from tacit.person.inquiry.work import Grouped, named_forms
 from tacit.person.link.attributes import Attributes, IntArray, arrow_table
 from tacit.person.link.right import NearForms, RightRows, Wanted, candidate_values, right_weights
@@ -36,7 +37,7 @@ class Hot:
         An upper bound on the expected weight of what is right in each.
     """
 
-    def __init__(self, work: Grouped, subject: Subject) -> None:
+    def __init__(self, work: Grouped, subject: Subject, promising: Promising | None = None) -> None:
         self.work, self.subject = work, subject
         clusters, right = self._weights(work.held)
         if work.spec.keep_base and work.held is not work.pool.attributes:
@@ -46,8 +47,14 @@ class Hot:
             clusters, places = np.unique(every, return_inverse=True)
             right = np.zeros(len(clusters))
             np.maximum.at(right, places, weights)
-        order = np.lexsort((clusters, -right))
-        self.clusters, self.right = clusters[order], right[order]
+        # The engine adds in any order: without rounding, it would decide between equals.
+        order = np.lexsort((clusters, -np.round(right, DIGITS)))
+        clusters, right = clusters[order], right[order]
+        if promising is not None:
+            there = np.isin(clusters, promising.clusters)
+            clusters, right = clusters[there], right[there]
+        self._beyond = 0.0 if promising is None else promising.beyond
+        self.clusters, self.right = clusters, np.maximum.accumulate(right[::-1])[::-1]
         self._first: list[Record] = []
 
     def _weights(self, attributes: Attributes) -> tuple[IntArray, Vector]:
@@ -57,25 +64,37 @@ class Hot:
         return len(self.clusters)
 
     def ceiling(self, place: int) -> float:
-        """The most that can leak from the cluster at a place or from any after it; 0 after the last."""
-        return self.subject.ceiling(float(self.right[place])) if place < len(self) else 0.0
+        """The most that can leak from the cluster at a place or from any after it; 0 after the last of all."""
+        return self.subject.ceiling(self._most(place))
 
     def recall_ceiling(self, place: int) -> float:
         """The largest recall of the cluster at a place or of any after it."""
         whole = self.subject.comparer.reference_weight
-        return min(1.0, float(self.right[place]) / whole) if place < len(self) and whole else 0.0
+        return min(1.0, self._most(place) / whole) if whole else 0.0
+
+    def _most(self, place: int) -> float:
+        return float(self.right[place]) if place < len(self) else self._beyond
 
     def spans(self) -> Iterator[tuple[int, int]]:
-        """Clusters in order, a few at a time: the place of the first, and the place after the last."""
+        """Clusters in order, a few at a time: the place of the first, and the place after the last.
+
+        If some are not in the pool, an empty span stands for the one that the first of them would be in.
+        """
         start, room = 0, FIRST_RECORDS
         while start < len(self):
             total = np.cumsum(self.work.sizes(self.clusters[start : start + room]))
             after = start + max(1, int(np.searchsorted(total, room, side="right")))
+            if self._beyond > 0 and after >= len(self) and total[-1] < room:
+                break
             yield start, after
             start, room = after, min(TIMES_MORE * room, MORE_RECORDS)
+        if self._beyond > 0:
+            yield start, start
 
     def records(self, start: int, after: int) -> list[Record]:
         """The records of the clusters of a span, named by number; the first span is kept: every question needs it."""
+        if start == after:
+            raise MoreNeededError
         if start == 0 and self._first:
             return self._first
         records = self.work.pool.numbered(self.work.members(self.clusters[start:after].tolist()))

@@ -21,9 +21,10 @@ from tacit.person.inquiry.describing import does
 from tacit.person.inquiry.hot import Hot, Winner, hit_rows, winner
 from tacit.person.inquiry.index import CaseIndex, case_index
 from tacit.person.inquiry.subject import Subject, remembering
+from tacit.person.inquiry.whole import Whole
 from tacit.person.inquiry.work import Grouped, Workbench, in_normal_form, named_forms
 from tacit.person.link.attributes import Attributes, IntArray
-from tacit.person.link.forms.unread import unread_notes
+from tacit.person.link.forms.unread import unread_counts, unread_notes
 from tacit.person.link.right import RightRows, records_that_hold, weight_together
 from tacit.person.model.forms import form_name
 from tacit.person.model.labels import Labels
@@ -56,7 +57,8 @@ class Climbed:
 class Inquiry:
     """A case, its records in the engine, and its adversaries, each carried out at most once.
 
-    ``everybody``: the question is about everybody, not only the person of the case.
+    ``everybody``: the question is about everybody, not only the person of the case. ``whole``: what is known about all
+    records, if only those near the person are in the pool.
     """
 
     case: Case
@@ -64,6 +66,7 @@ class Inquiry:
     progress: Progress = silent
     index: CaseIndex | None = None
     everybody: bool = False
+    whole: Whole | None = None
 
     @cached_property
     def labels(self) -> Labels:
@@ -87,7 +90,8 @@ class Inquiry:
     def bench(self) -> Workbench:
         """Where adversaries are carried out."""
         subject = None if self.everybody or self.case.person is None else self.subject
-        return Workbench(self.pool, self.labels, self.progress, hit_rows, subject, self.index)
+        known = () if self.whole is None else self.whole.recognised
+        return Workbench(self.pool, self.labels, self.progress, hit_rows, subject, self.index, known)
 
     @cached_property
     def ladder(self) -> tuple[Climbed, ...]:
@@ -140,14 +144,18 @@ class Inquiry:
     def notes(self) -> tuple[str, ...]:
         """What was assumed or left out when the case and its records were read."""
         foreign = [] if kept_folder(self.case.path) is not None or not self.case.index else [FOREIGN]
-        return (*self.case.notes, *self.pool.notes, *self._unread, *foreign)
+        left_out = () if self.whole is None else self.whole.notes
+        return (*self.case.notes, *left_out, *self.pool.notes, *self._unread, *foreign)
 
     @cached_property
     def _unread(self) -> tuple[str, ...]:
         if self.everybody or self.case.person is None:
             return ()
+        if self.whole is not None:
+            return self.whole.unread
         person = self.subject
-        return tuple(unread_notes(self.pool.attributes, self.bench.normalised(), person.reference, person.labels))
+        counts = unread_counts(self.pool.attributes, self.bench.normalised(), person.reference, person.labels)
+        return tuple(unread_notes(counts))
 
     def _before(self, spec: Adversary) -> tuple[Adversary, ...]:
         """The adversaries that come before this one in the case, the last first."""
@@ -157,8 +165,11 @@ class Inquiry:
         start = time.perf_counter()
         work = self.bench.grouped(spec)
         self.progress(f"{spec.name}: measuring", None)
-        hot = Hot(work, self.subject)
+        whole = self.whole
+        hot = Hot(work, self.subject, None if whole is None else whole.promising[spec.name])
         best = winner(hot)
+        entities = work.entities if whole is None else whole.entities[spec.name]
+        records = self.pool.n_records if whole is None else whole.records
         rung = Rung(
             adversary=spec.name,
             does=does(spec, self._before(spec)),
@@ -168,10 +179,10 @@ class Inquiry:
             recall=best.leakage.recall,
             best_recall=best.best_recall,
             best_precision=best.best_precision,
-            cost=spec.cost_of(self.pool.n_records),
-            seconds=time.perf_counter() - start,
-            records=self.pool.n_records,
-            entities=work.entities,
+            cost=spec.cost_of(records),
+            seconds=time.perf_counter() - start + (0.0 if whole is None else whole.seconds[spec.name]),
+            records=records,
+            entities=entities,
             merged=len(best.cluster.members) if best.cluster is not None else 0,
         )
         return Climbed(rung, work, hot, best)
@@ -241,17 +252,21 @@ def read_sources(case: Case, *, progress: Progress = silent, index: CaseIndex | 
     """
     pool = None if index is None else index.pool()
     if pool is None:
-        pool = read_pool(case.sources, case.person, forms=_forms(case), progress=progress)
+        pool = read_pool(case.sources, case.person, forms=forms_in(case), progress=progress)
         if pool.attributes.coded is not None:
             progress("normal forms", None)
             pool = replace(pool, formed=in_normal_form(pool.attributes, case.labels))
         if index is not None:
             index.keep(pool)
-    labels = pool.attributes.labels
-    return replace(pool, notes=(*pool.notes, *_undescribed(case, labels), *_joinless(case, labels)))
+    return replace(pool, notes=(*pool.notes, *notes_on_labels(case, pool.attributes.labels)))
 
 
-def _forms(case: Case) -> dict[str, tuple[str, str | None]]:
+def notes_on_labels(case: Case, labels: tuple[str, ...]) -> list[str]:
+    """Notes on labels of the records that do not fit the person or the adversaries."""
+    return [*_undescribed(case, labels), *_joinless(case, labels)]
+
+
+def forms_in(case: Case) -> dict[str, tuple[str, str | None]]:
     """The labels whose values have a normal form with a name, and the name."""
     named = ((label, form_name(case.labels[label].normalise)) for label in case.labels)
     return {label: form for label, form in named if form is not None}

@@ -12,6 +12,7 @@ import numpy as np
 from tacit.document import Progress
 from tacit.person.inquiry.index import CaseIndex
 from tacit.person.inquiry.subject import Subject
+from tacit.person.inquiry.whole import Recognised
 from tacit.person.link.attributes import Attributes, IntArray, augmented, distinct_values, recoded
 from tacit.person.link.brought import (
     FileClusters,
@@ -190,7 +191,8 @@ class Workbench:
 
     ``right`` returns what is right about a person in attributes: the values, the facts they hit and their credit.
     ``subject`` is the person asked about, if it is one: among very many records, only those near the person are joined.
-    ``index`` is where earlier results are kept, if they are.
+    ``index`` is where earlier results are kept, if they are. ``known`` says which records are the person's as some
+    steps on values leave them, where that depends on records that are not in the pool.
     """
 
     def __init__(
@@ -201,9 +203,10 @@ class Workbench:
         right: Callable[..., RightRows],
         subject: Subject | None = None,
         index: CaseIndex | None = None,
+        known: Recognised = (),
     ) -> None:
         self.pool, self._labels, self._progress, self._right, self._subject = pool, labels, progress, right, subject
-        self._index = index
+        self._index, self._known = index, known
         self._done: list[tuple[Attributes, Step, Attributes]] = []
         self._likely: list[tuple[Attributes, LikelyPairs]] = []
         self._begun: list[tuple[Sequence[Step], IntArray]] = []
@@ -211,15 +214,14 @@ class Workbench:
 
     def stepped(self, attributes: Attributes, step: Step) -> Attributes:
         """The attributes after a step on values."""
-        if isinstance(step, Normalise):
-            step = Normalise(step.labels)  # whatever it costs
+        step = free(step)
         for before, other, after in self._done:
             if before is attributes and other == step:
                 return after
         if attributes is self.pool.attributes and step == Normalise() and self.pool.formed is not None:
             after = self.pool.formed
         else:
-            after = _stepped(attributes, step, self._labels)
+            after = stepped(attributes, step, self._labels)
         self._done.append((attributes, step, after))
         return after
 
@@ -329,8 +331,18 @@ class Workbench:
         subject = known if known is not None and known.reference == person else Subject(person, self._labels)
         forms = self.normalised() if attributes is self.pool.attributes else None
         recognition = Recognition(self._right(attributes, subject, forms), attributes, subject.comparer, person)
+        if self._known:
+            steps = self._steps_to(attributes)
+            vars(recognition)["rids"] = next(rids for before, rids in self._known if before == steps)
         self._recognised.append((attributes, person, recognition))
         return recognition
+
+    def _steps_to(self, attributes: Attributes) -> tuple[Step, ...]:
+        """The steps on values that made these attributes."""
+        if attributes is self.pool.attributes:
+            return ()
+        before, step = next((before, step) for before, step, after in self._done if after is attributes)
+        return (*self._steps_to(before), step)
 
     def _true_clusters(self, step: TrueClusters, attributes: Attributes) -> IntArray:
         """0 for every record that is the person's, -1 for the others."""
@@ -356,7 +368,12 @@ def _regrouped(joining: Joining, attributes: Attributes, cluster: IntArray) -> I
     return joined(cluster, first, second)[0]
 
 
-def _stepped(attributes: Attributes, step: Step, labels: Labels) -> Attributes:
+def free(step: Step) -> Step:
+    """The step, whatever it costs."""
+    return Normalise(step.labels) if isinstance(step, Normalise) else step
+
+
+def stepped(attributes: Attributes, step: Step, labels: Labels) -> Attributes:
     """The attributes after a step on values.
 
     What SQL cannot reproduce exactly is done by the step for records in memory, once for every distinct value, so that
@@ -390,7 +407,7 @@ def _stepped(attributes: Attributes, step: Step, labels: Labels) -> Attributes:
 
 def in_normal_form(attributes: Attributes, labels: Labels) -> Attributes:
     """Attributes with every value in its normal form."""
-    return _stepped(attributes, Normalise(), labels)
+    return stepped(attributes, Normalise(), labels)
 
 
 def _record_a_value(step: Step, label: str, values: Sequence[str], labels: Labels) -> tuple[Record, ...]:

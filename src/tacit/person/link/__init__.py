@@ -4,7 +4,7 @@ from tacit.person.link.attributes import Attributes, augmented, distinct_values,
 from tacit.person.link.linking import resolve
 from tacit.person.link.populations import Population, population, write_persons
 from tacit.person.link.references import References, class_diversity, class_sizes, wide_references
-from tacit.person.link.wide import Long, Wide, gathered
+from tacit.person.link.wide import Long, Wide, WideEvidence, gathered, wide_evidence
 
 __all__ = [
     "Attributes",
@@ -12,6 +12,7 @@ __all__ = [
     "Population",
     "References",
     "Wide",
+    "WideEvidence",
     "augmented",
     "class_diversity",
     "class_sizes",
@@ -21,6 +22,7 @@ __all__ = [
     "recoded",
     "records",
     "resolve",
+    "wide_evidence",
     "wide_references",
     "write_persons",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from tacit.person.link.right import RightRows
 from tacit.person.model.comparing import Comparer
 from tacit.person.model.kinds import usual
 from tacit.person.model.records import Record, Reference
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 # A true value of one of these identifies a person.
 ALONE = frozenset(
@@ -36,7 +40,7 @@ CONTRADICTION = 20.0
 _FACTS = 60 // len(STEPS)
 
 # For each fact of the person, how near a record comes to it: one bit per step, _FACTS facts per number.
-_Holds = tuple[int, ...]
+Holds = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,15 +67,37 @@ class Recognition:
                 tuple(row[name] for name in self._columns): int(row["n"])
                 for row in store.ask(f"SELECT {columns}, count(*) AS n FROM {rows} GROUP BY {columns}").to_pylist()
             }
-            self.__dict__["_counts"] = counts
-            surely = [holds for holds in counts if self._surely(holds)]
-            chances = {holds: self._chance(holds) for holds in counts if not self._surely(holds)}
-            likely = [holds for holds, chance in chances.items() if chance <= MOST_BY_CHANCE]
-            doubtful = [holds for holds in likely if chances[holds] * CONTRADICTION > MOST_BY_CHANCE]
+            some, doubtful = self.decided(counts)
             theirs = np.zeros(self.attributes.records, bool)
-            theirs[self._with(rows, [*surely, *likely])] = True
+            theirs[self._with(rows, some)] = True
             theirs[self._contradicting(self._with(rows, doubtful))] = False
             return np.flatnonzero(theirs)
+
+    def decided(
+        self, counts: Mapping[Holds, int], with_label: Mapping[str, int] | None = None
+    ) -> tuple[list[Holds], list[Holds]]:
+        """Which records are the person's, by how near they come to each fact; and which of these are not if they
+        contradict the person.
+
+        ``counts`` says how many records come so near; ``with_label`` how many have each label, if these attributes are
+        not all of them.
+        """
+        vars(self)["_counts"] = counts
+        if with_label is not None:
+            vars(self)["_with_label"] = with_label
+        surely = [holds for holds in counts if self._surely(holds)]
+        chances = {holds: self._chance(holds) for holds in counts if not self._surely(holds)}
+        likely = [holds for holds, chance in chances.items() if chance <= MOST_BY_CHANCE]
+        return [*surely, *likely], [holds for holds in likely if chances[holds] * CONTRADICTION > MOST_BY_CHANCE]
+
+    def holding(self) -> pa.Table:
+        """How near each record comes to each fact, as far as it comes near any, and whether it contradicts the person:
+        (rid, holds, against)."""
+        store, columns = self.right.store, ", ".join(self._columns)
+        rows = store.ask(f"SELECT rid, [{columns}] AS holds FROM ({self._holding_rows()}) h")
+        rids = numbers(rows, "rid")
+        against = np.isin(rids, self._contradicting(rids))
+        return rows.append_column("against", arrow_table({"against": against}).column("against"))
 
     def recognises(self, record: Record) -> bool:
         """Whether a record that is not among the attributes is the person's."""
@@ -134,14 +160,14 @@ class Recognition:
             "GROUP BY h.rid"
         )
 
-    def _bits(self, steps: Mapping[int, int]) -> _Holds:
+    def _bits(self, steps: Mapping[int, int]) -> Holds:
         numbers_of = [0] * len(self._columns)
         for fact, step in steps.items():
             at, place = divmod(self._places[fact], _FACTS)
             numbers_of[at] |= _bits_to(step) << (len(STEPS) * place) if step else 0
         return tuple(numbers_of)
 
-    def _steps(self, holds: _Holds) -> dict[int, int]:
+    def _steps(self, holds: Holds) -> dict[int, int]:
         """The step of each fact that is held, by its place."""
         steps = {}
         for place in self._label_of:
@@ -150,7 +176,7 @@ class Recognition:
                 steps[place] = bits.bit_length()
         return steps
 
-    def _surely(self, holds: _Holds) -> bool:
+    def _surely(self, holds: Holds) -> bool:
         steps = self._steps(holds)
         kinds = {place: usual(self._label_of[place]) for place in steps}
         if any(step == len(STEPS) and kinds[place] in ALONE for place, step in steps.items()):
@@ -158,7 +184,7 @@ class Recognition:
         near = [kinds[place] for place, step in steps.items() if step >= NEAR and kinds[place] in BOTH]
         return len(near) > 1 and not BESIDE.isdisjoint(near)
 
-    def _chance(self, holds: _Holds) -> float:
+    def _chance(self, holds: Holds) -> float:
         """How many records of other people would hold as much by chance.
 
         Of n records, some agree on who the person is and some on everything else that this one agrees on; if neither
@@ -183,8 +209,8 @@ class Recognition:
         return one * other / max(n, 1)
 
     @cached_property
-    def _others(self) -> dict[_Holds, int]:
-        counts: dict[_Holds, int] = self.__dict__["_counts"]
+    def _others(self) -> dict[Holds, int]:
+        counts: dict[Holds, int] = self.__dict__["_counts"]
         return {holds: count for holds, count in counts.items() if not self._surely(holds)}
 
     @cached_property
@@ -196,7 +222,7 @@ class Recognition:
         counts = attributes.store.ask(f"SELECT label, count(DISTINCT rid) AS n FROM {attributes.name} GROUP BY label")
         return {row["label"]: int(row["n"]) for row in counts.to_pylist()}
 
-    def _with(self, rows: str, some: Sequence[_Holds]) -> IntArray:
+    def _with(self, rows: str, some: Sequence[Holds]) -> IntArray:
         """The records that hold exactly one of these."""
         if not some:
             return np.zeros(0, np.int64)
@@ -234,5 +260,5 @@ def _bits_to(step: int) -> int:
     return (1 << step) - 1
 
 
-def _within(some: _Holds, whole: _Holds) -> bool:
+def _within(some: Holds, whole: Holds) -> bool:
     return all(one & other == one for one, other in zip(some, whole, strict=True))

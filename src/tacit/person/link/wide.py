@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tacit.errors import ArgumentError, DataError
 from tacit.person.link.attributes import Attributes, one
 from tacit.person.link.coded import THERE, coded_attributes
-from tacit.person.link.forms.columns import ColumnCells, as_the_column_says, in_their_countries
+from tacit.person.link.forms.cells import TableCells
+from tacit.person.link.forms.columns import (
+    ColumnCells,
+    as_read,
+    column_evidence,
+    column_reading,
+    in_their_countries,
+)
+from tacit.person.link.forms.evidence import IN_COUNTRIES, ColumnEvidence, ColumnReading
 from tacit.person.link.forms.forming import NamedForm
-from tacit.person.link.forms.missing import SPACES, unless_nothing
 from tacit.person.model.forms.countries import COUNTRY_COLUMNS
-from tacit.person.model.kinds import column_name, is_name
-from tacit.tables.columns import ROW
+from tacit.person.model.kinds import column_name
 from tacit.tables.engines import Store, store_on
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Normal forms that depend on the country.
-IN_COUNTRIES = ("phone", "zip")
 # From this many records on, attributes are held by number.
 MANY = 50_000
-# Rows of a table that travel from one connection to another at a time.
-BATCH = 100_000
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,8 @@ class Wide:
         The normal forms of labels, by which whole columns are read: whether 03/04/1990 is in April.
     identifier : str, optional
         The column with the names of records.
+    readings : mapping from column to ColumnReading, optional
+        How columns are read, if the table is a part of one whose other rows count too; by default this one shows it.
     """
 
     table: Table
@@ -62,6 +65,7 @@ class Wide:
     confidence_column: str | None = None
     forms: Mapping[str, NamedForm] = field(default_factory=dict)
     identifier: str | None = None
+    readings: Mapping[str, ColumnReading] | None = None
 
     def __post_init__(self) -> None:
         self.table.require(self.wanted)
@@ -143,7 +147,7 @@ def gathered(sources: Sequence[Wide | Long], *, starting: Callable[[int], None] 
                 names.append(None)
                 repeated.append(False)
             else:
-                columns = _Columns(store, source.table, source.wanted)
+                columns = TableCells(store, source.table, source.wanted)
                 loaded.append(columns.name)
                 own, doubtful, more = _wide_parts(columns, source, records)
                 undecided.append(doubtful)
@@ -183,7 +187,7 @@ def _best(parts: Sequence[str]) -> str:
     return f"{best} FROM ({union}) u WHERE {THERE} GROUP BY rid, label, value"
 
 
-def _several(columns: _Columns, source: Wide) -> set[str]:
+def _several(columns: TableCells, source: Wide) -> set[str]:
     """The labels of which a row may have several values."""
     named = Counter([*source.joined, *source.columns.values()])
     return {label for label, number in named.items() if number > 1}.union(
@@ -199,13 +203,14 @@ def _long_parts(store: Store, source: Long, name: str, first: int) -> tuple[dict
     for label in source.rows.column("label").unique().to_pylist():
         cells = ColumnCells(f"(SELECT * FROM {name} WHERE label = {store.text(label)}) l", "value")
         if label in source.forms:
-            cells = as_the_column_says(store, cells, *source.forms[label])
+            form, country = source.forms[label]
+            cells = as_read(store, cells, form, column_reading(store, cells, form, country))
         undecided += [label] if cells.undecided else []
         queries[label] = f"SELECT rid + {first} AS rid, label, {cells.value} AS value, confidence FROM {cells.rows}"
     return queries, tuple(undecided)
 
 
-def _wide_parts(columns: _Columns, source: Wide, first: int) -> tuple[dict[str, str], tuple[str, ...], set[str]]:
+def _wide_parts(columns: TableCells, source: Wide, first: int) -> tuple[dict[str, str], tuple[str, ...], set[str]]:
     """For every label, a query of (rid, label, value, confidence), also of what is missing; columns of days that may be
     read in two ways; and labels for which a cell holds several values.
     """
@@ -224,23 +229,83 @@ def _wide_parts(columns: _Columns, source: Wide, first: int) -> tuple[dict[str, 
     return {label: " UNION ALL ".join(some) for label, some in parts.items()}, undecided, several
 
 
-def _column(columns: _Columns, source: Wide, name: str, label: str) -> ColumnCells:
+def _column(columns: TableCells, source: Wide, name: str, label: str) -> ColumnCells:
     """The cells of a column, read as the column and the country of the row say."""
-    cells, country = columns.values(name, label), source.country
+    cells = columns.values(name, label)
     if label not in source.forms:
         return cells
-    form, home = source.forms[label]
-    at_home = country is None or form not in IN_COUNTRIES
-    read = as_the_column_says(columns.store, cells, form, home if at_home else "")
-    if at_home:
+    store, (form, home) = columns.store, source.forms[label]
+    beside = _country_beside(columns, source, label)
+    reading = (
+        column_reading(store, cells, form, home if beside is None else "", beside)
+        if source.readings is None
+        else source.readings[name]
+    )
+    read = as_read(store, cells, form, reading)
+    if beside is None:
         return read
-    assert country is not None
     kept = ", ".join([columns.row, *([] if source.confidence_column is None else [columns[source.confidence_column]])])
-    return in_their_countries(columns.store, read, form, columns.text(country), kept)
+    return in_their_countries(store, read, form, reading, beside, kept)
 
 
-def _counted(columns: _Columns, source: Wide) -> tuple[int, int]:
+def _country_beside(columns: TableCells, source: Wide, label: str) -> str | None:
+    """SQL for the country of the row, if the normal form of a label depends on it."""
+    country = source.country
+    return columns.text(country) if country is not None and source.forms[label][0] in IN_COUNTRIES else None
+
+
+def wide_evidence(source: Wide) -> WideEvidence:
+    """What the rows of a table show about how to read it; what several parts of it show is the sum, in their order."""
+    store = store_on("duckdb")
+    columns = TableCells(store, source.table, source.wanted)
+    shown = {}
+    for name, label in source.columns.items():
+        if label in source.forms:
+            form, beside = source.forms[label][0], _country_beside(columns, source, label)
+            shown[name] = column_evidence(store, columns.values(name, label), form, beside)
+    return WideEvidence(*_counts(columns, source), shown)
+
+
+@dataclass(frozen=True)
+class WideEvidence:
+    """What some rows of a table show: how many they are, how many lack a confidence, the place of the first with a
+    wrong one, and for each column what its cells show."""
+
+    records: int = 0
+    unsure: int = 0
+    wrong: int | None = None
+    columns: Mapping[str, ColumnEvidence] = field(default_factory=dict)
+
+    def __add__(self, after: WideEvidence) -> WideEvidence:
+        wrong = self.wrong if self.wrong is not None or after.wrong is None else self.records + after.wrong
+        empty = ColumnEvidence()
+        columns = {
+            name: self.columns.get(name, empty) + after.columns.get(name, empty)
+            for name in {**self.columns, **after.columns}
+        }
+        return WideEvidence(self.records + after.records, self.unsure + after.unsure, wrong, columns)
+
+    def readings(self, source: Wide) -> dict[str, ColumnReading]:
+        """How the columns of a table are read of which this is what all rows show; a DataError names the first row
+        with a wrong confidence."""
+        _refuse_wrong(source, self.wrong)
+        readings = {}
+        for name, shown in self.columns.items():
+            form, home = source.forms[source.columns[name]]
+            own = source.country is not None and form in IN_COUNTRIES
+            readings[name] = shown.reading(form, "" if own else home)
+        return readings
+
+
+def _counted(columns: TableCells, source: Wide) -> tuple[int, int]:
     """The number of rows, and of rows without a confidence; a DataError names the first row with a wrong one."""
+    records, unsure, wrong = _counts(columns, source)
+    _refuse_wrong(source, wrong)
+    return records, unsure
+
+
+def _counts(columns: TableCells, source: Wide) -> tuple[int, int, int | None]:
+    """The number of rows, and of rows without a confidence; and the place of the first with a wrong one."""
     confidence = (
         "'1'" if source.confidence_column is None else f"trim(CAST({columns[source.confidence_column]} AS STRING))"
     )
@@ -250,18 +315,21 @@ def _counted(columns: _Columns, source: Wide) -> tuple[int, int]:
         f"SELECT count(*) AS n, count(CASE WHEN {empty} THEN 1 END) AS missing, "
         f"min(CASE WHEN NOT {empty} AND {wrong} THEN {columns.row} END) AS wrong FROM {columns.name}"
     ).to_pylist()[0]
-    if counts["wrong"] is not None:
+    return counts["n"], counts["missing"], counts["wrong"]
+
+
+def _refuse_wrong(source: Wide, row: int | None) -> None:
+    if row is not None:
         raise DataError(
-            f"{source.table.name}, row {counts['wrong'] + 1}: '{source.confidence_column}' is not a confidence: a "
-            "number from 0 to 1"
+            f"{source.table.name}, row {row + 1}: '{source.confidence_column}' is not a confidence: a number from 0 "
+            "to 1"
         )
-    return counts["n"], counts["missing"]
 
 
 def text_columns(table: Table, columns: Sequence[str]) -> pa.Table:
     """Columns as text, in the order of the rows, named c0, c1, ... by their places; null where there is no value."""
     store = table.engine.store()
-    cell_columns = _Columns(store, table, columns)
+    cell_columns = TableCells(store, table, columns)
     try:
         parts = ", ".join(f"{cell_columns.text(name)} AS c{place}" for place, name in enumerate(columns))
         return store.ask(f"SELECT {parts} FROM {cell_columns.name} ORDER BY {cell_columns.row}")
@@ -279,7 +347,7 @@ def keyed_values(store: Store, table: Table, key: str, columns: Mapping[str, str
     DataError
         If a row has no key; the row is named.
     """
-    cell_columns = _Columns(store, table, [key, *(name for name in columns if name != key)])
+    cell_columns = TableCells(store, table, [key, *(name for name in columns if name != key)])
     try:
         who = cell_columns.text(key)
         missing = one(store, f"SELECT min({cell_columns.row}) FROM {cell_columns.name} WHERE {who} IS NULL")
@@ -294,138 +362,3 @@ def keyed_values(store: Store, table: Table, key: str, columns: Mapping[str, str
         return store.make(" UNION ALL ".join(parts))
     finally:
         store.drop(cell_columns.name)
-
-
-class _Columns:
-    """Columns of a table in a store: a table of numbered rows, and SQL for what its cells say."""
-
-    def __init__(self, store: Store, table: Table, columns: Sequence[str]) -> None:
-        import narwhals as nw
-
-        self.store, self._table, self.row = store, table, store.identifier(ROW)
-        self._cells = {name: f"c{place}" for place, name in enumerate(columns)}
-        with table.reading():
-            name = table.engine.loaded(table.rows, columns, list(self._cells.values()), store)
-        if name is None:
-            native = nw.to_native(table.engine.indexed(table.picked(columns, list(self._cells.values()))))
-            with crossing(table, native) as rows:
-                name = store.load(rows)
-        self.name = name
-        self._kinds = store.ask(f"SELECT * FROM {self.name} LIMIT 0").schema
-
-    def __getitem__(self, name: str) -> str:
-        return self._cells[name]
-
-    def several(self, name: str) -> bool:
-        """Whether the cells of a column are lists."""
-        return hasattr(self._kinds.field(self._cells[name]).type, "value_field")
-
-    def number(self, name: str) -> str:
-        """SQL for the number in a cell; null if it is not a number."""
-        return f"try_cast(trim(CAST({self._cells[name]} AS STRING)) AS DOUBLE)"
-
-    def text(self, name: str) -> str:
-        """SQL for a cell as text, as people write it (30, not 30.0); null if it is blank or not a finite number."""
-        return self._text(name, self._cells[name], self._kinds.field(self._cells[name]).type)
-
-    def texts(self, name: str) -> pa.Array:
-        """The cells of a column as texts, in the order of the rows."""
-        rows = self.store.ask(f"SELECT {self.text(name)} AS said FROM {self.name} ORDER BY {self.row}")
-        return rows.column("said").combine_chunks()
-
-    def repeats(self, name: str) -> bool:
-        """Whether two cells of a column have the same text."""
-        texts = f"SELECT {self.text(name)} AS said FROM {self.name}"
-        return bool(one(self.store, f"SELECT count(DISTINCT said) < count(said) FROM ({texts}) t"))
-
-    def values(self, name: str, label: str) -> ColumnCells:
-        """The cells of a column one by one, which hold values of a label; lists are flattened."""
-        cell = self._cells[name]
-        kind = self._kinds.field(cell).type
-        if not self.several(name):
-            return ColumnCells(self.name, self._value(name, cell, kind, label), written=f"CAST({cell} AS STRING)")
-        lists = f"(SELECT * EXCLUDE {cell}, unnest({cell}) AS x FROM {self.name}) l"
-        return ColumnCells(lists, self._value(name, "x", kind.value_type, label), written="CAST(x AS STRING)")
-
-    def joined(self, label: str, columns: Sequence[str]) -> ColumnCells:
-        """The cells of several columns, and the text they make up together."""
-        if any(map(self.several, columns)):
-            raise DataError(f"'join' of '{label}' in {self._table.name} has a column of lists: join only texts")
-        values = (self.values(name, label).value for name in columns)
-        return ColumnCells(self.name, f"nullif(concat_ws(' ', {', '.join(f'trim({each})' for each in values)}), '')")
-
-    def _text(self, name: str, cell: str, kind: pa.DataType) -> str:
-        import pyarrow as pa
-
-        if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-            hint = "; is it a Senzing file? Add features: true" if name == "FEATURES" else ""
-            dtype = self._table[name].dtype.split("(")[0]
-            raise DataError(
-                f"column '{name}' of {self._table.name} holds {dtype}, which is not a value: leave it out "
-                f"(map: {{{name}: null}}){hint}"
-            )
-        text = f"CAST({cell} AS STRING)"
-        if pa.types.is_floating(kind):
-            return (
-                f"CASE WHEN NOT abs({cell}) < CAST('Infinity' AS DOUBLE) THEN NULL WHEN abs({cell}) < 1e15 AND "
-                f"{cell} = floor({cell}) THEN CAST(CAST({cell} AS BIGINT) AS STRING) ELSE {text} END"
-            )
-        if pa.types.is_decimal(kind) and kind.scale > 0:
-            return f"trim(TRAILING '.' FROM trim(TRAILING '0' FROM {text}))"
-        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)):
-            return text
-        # Trimming is slow, and a text that begins with an ordinary character is not blank.
-        trimmed = f"trim(BOTH {self.store.text(SPACES)} FROM {text})"
-        return f"CASE WHEN {text} >= '!' AND {text} < chr(127) THEN {text} WHEN {trimmed} <> '' THEN {text} END"
-
-    def _value(self, name: str, cell: str, kind: pa.DataType, label: str) -> str:
-        """SQL for the value of a cell: its text, or null if the text means that the value is missing, such as N/A."""
-        import pyarrow as pa
-
-        text = self._text(name, cell, kind)
-        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_dictionary(kind)):
-            return text
-        written = f"CAST({cell} AS STRING)"
-        return unless_nothing(self.store, written, text, name=is_name(label))
-
-
-@contextmanager
-def crossing(table: Table, native: Any) -> Iterator[Any]:
-    """The rows of a table on their way to a store, as a stream of batches.
-
-    An error of the table is raised unchanged; the store that reads it would wrap it in an error of its own.
-    """
-    import pyarrow as pa
-
-    failures: list[BaseException] = []
-    with table.reading():
-        reader = native.to_arrow_reader(BATCH)
-
-    def batches() -> Iterator[pa.RecordBatch]:
-        try:
-            with table.reading(), _stream_errors(table):
-                yield from reader
-        except GeneratorExit:
-            # The store stopped reading for its own reasons.
-            raise
-        except BaseException as failure:
-            failures.append(failure)
-            raise
-
-    try:
-        yield pa.RecordBatchReader.from_batches(reader.schema, batches())
-    except Exception:
-        if failures:
-            raise failures[0] from None
-        raise
-
-
-@contextmanager
-def _stream_errors(table: Table) -> Iterator[None]:
-    """An error of DuckDB that comes through Arrow arrives as an OSError; raise it as DuckDB's again."""
-    try:
-        yield
-    except OSError as error:
-        import duckdb
-
-        raise duckdb.InvalidInputException(str(error)) from error

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import DataError
-from tacit.person.link.attributes import Attributes, records as contents
+from tacit.person.link.attributes import Attributes, IntArray, records as contents
 from tacit.person.model.records import Attribute, Record
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ class PoolSource:
     """A source that was read: where its records are among all, and its file.
 
     Its records are ``first`` to ``first + records - 1``; ``names`` is an Arrow array of their names in the file, or
-    None if it has none: then they are named by the number of their row, from 1.
+    None if it has none: then they are named by the number of their row, from 1. If only some of its records are in the
+    pool, ``rows`` are the places of these in the file, ascending, and ``of`` is how many it has.
     """
 
     name: str
@@ -31,6 +32,18 @@ class PoolSource:
     records: int
     sha256: str
     names: pa.Array | None = field(repr=False)
+    rows: IntArray | None = field(default=None, repr=False)
+    of: int | None = None
+
+    @property
+    def counted(self) -> int:
+        """How many records the file has."""
+        return self.records if self.of is None else self.of
+
+    def row(self, rid: int) -> int:
+        """The number of a record's row in the file, from 1."""
+        place = rid - self.first
+        return 1 + (place if self.rows is None else int(self.rows[place]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,7 +83,7 @@ class RecordPool:
         """The name of a record: its source, and its name there or the number of its row, from 1."""
         source = self.source(rid)
         own = None if source.names is None else source.names[rid - source.first].as_py()
-        return f"{source.name} {own if own is not None else rid - source.first + 1}"
+        return f"{source.name} {own if own is not None else source.row(rid)}"
 
     def numbered(self, rids: Iterable[int]) -> list[Record]:
         """Records from the engine, in the order asked for, named by their numbers, which reveal no value."""

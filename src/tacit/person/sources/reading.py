@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Opened:
+class OpenedSource:
     """A source whose file was checked: its records, their names unless a column has them, and notes."""
 
     records: Wide | Long
@@ -61,10 +61,10 @@ def read_pool(
     ----------
     Rows of tables stay in the engine and are never all in memory. No message holds a value of a person.
     """
-    opened: list[_Opened] = []
+    opened: list[OpenedSource] = []
     for place, source in enumerate(sources):
         progress(f"opening {source.name}", place / len(sources))
-        opened.append(_opened(source, person, forms or {}))
+        opened.append(opened_source(source, person, forms or {}))
     together = gathered(
         [one.records for one in opened],
         starting=lambda place: progress(f"reading {sources[place].name}", place / len(sources)),
@@ -74,9 +74,9 @@ def read_pool(
     first = 0
     counted = zip(sources, opened, *together[1:], strict=True)
     for source, one, records, unsure, undecided, called, repeated in counted:
-        names = one.names if called is None else _distinct(called) if repeated else called
-        read.append(PoolSource(source.name, source.path, first, records, _sha256(source), names))
-        notes += [*one.notes, *_unsure(source, unsure), *_undecided(source, undecided)]
+        names = one.names if called is None else distinct_names(called) if repeated else called
+        read.append(PoolSource(source.name, source.path, first, records, source_sha256(source), names))
+        notes += [*one.notes, *notes_on_rows(source, unsure, undecided)]
         first += records
     return RecordPool(together.attributes, tuple(read), tuple(notes))
 
@@ -98,26 +98,30 @@ def read_references(population: PopulationSpec, store: Store, meant: Meaning = l
     return wide_references(store, table, population.person, population.labelled(table.names), meant)
 
 
-def _sha256(source: Source) -> str:
+def source_sha256(source: Source) -> str:
+    """The SHA-256 of the file, or of the files in the folder, of a source."""
     path = source.path if source.path.exists() else Path(str(source.path).rsplit("::", 1)[0])
     return file_sha256(path)
 
 
-def _opened(source: Source, person: Reference | None, forms: Mapping[str, NamedForm]) -> _Opened:
+def opened_source(
+    source: Source, person: Reference | None, forms: Mapping[str, NamedForm], *, engine: str = "duckdb"
+) -> OpenedSource:
+    """A source, checked; a table of rows and columns is opened on an ``engine``, and not read yet."""
     import pyarrow as pa
 
     if source.format in ("table", "json"):
-        return _table(source, forms)
+        return _table(source, forms, engine)
     if source.format == "long":
         return _long_table(source, forms)
     records, notes = FORMATS[source.format].read(source, person)
     names = pa.array([record.name for record in records], pa.string())
     unsure = _unsure(source, sum(one.confidence is None for one in records))
-    return _Opened(replace(_long(records, source), forms=forms), _distinct(names), [*notes, *unsure])
+    return OpenedSource(replace(_long(records, source), forms=forms), distinct_names(names), [*notes, *unsure])
 
 
-def _table(source: Source, forms: Mapping[str, NamedForm]) -> _Opened:
-    table = table_of(source.path, source.format)
+def _table(source: Source, forms: Mapping[str, NamedForm], engine: str) -> OpenedSource:
+    table = table_of(source.path, source.format, engine)
     table.require([*source.columns.keys() - {"*"}, *filter(None, [source.identifier])])
     wide = Wide(
         table,
@@ -129,14 +133,14 @@ def _table(source: Source, forms: Mapping[str, NamedForm]) -> _Opened:
         forms,
         source.identifier,
     )
-    return _Opened(wide, None, _recoded(source))
+    return OpenedSource(wide, None, _recoded(source))
 
 
-def _long_table(source: Source, forms: Mapping[str, NamedForm]) -> _Opened:
+def _long_table(source: Source, forms: Mapping[str, NamedForm]) -> OpenedSource:
     rows, names, unsure = long_records(table_of(source.path, source.format), source)
     alone = [f"source '{source.name}': no column says which record a fact is in: all are taken to be one person's"]
     notes = [*_recoded(source), *(alone if names is None else ()), *_unsure(source, unsure)]
-    return _Opened(replace(rows, forms=forms), names if names is None else _distinct(names), notes)
+    return OpenedSource(replace(rows, forms=forms), names if names is None else distinct_names(names), notes)
 
 
 def _long(records: Sequence[FileRecord], source: Source) -> Long:
@@ -163,6 +167,11 @@ def _recoded(source: Source) -> list[str]:
     ]
 
 
+def notes_on_rows(source: Source, unsure: int, undecided: Sequence[str]) -> list[str]:
+    """Notes on rows without a confidence, and on columns of days that may be read in two ways."""
+    return [*_unsure(source, unsure), *_undecided(source, undecided)]
+
+
 def _unsure(source: Source, rows: int) -> list[str]:
     if not rows:
         return []
@@ -179,7 +188,7 @@ def _undecided(source: Source, columns: Sequence[str]) -> list[str]:
     ]
 
 
-def _distinct(names: pa.Array) -> pa.Array:
+def distinct_names(names: pa.Array) -> pa.Array:
     """Names of records, with the row added where several have the same name."""
     import pyarrow as pa
     import pyarrow.compute as pc

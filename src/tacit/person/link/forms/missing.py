@@ -37,11 +37,9 @@ def nothing(store: Store, text: str, *, name: bool = False) -> str:
     return f"({missing} AND NOT regexp_full_match({text}, {named}))" if name else missing
 
 
-def day_order(store: Store, cells: str, value: str) -> tuple[bool | None, bool]:
-    """Whether the days of a column begin with the day, as numbers above 12 show; and whether any could be either.
-
-    None if none shows it, or if they contradict each other.
-    """
+def day_orders(store: Store, cells: str, value: str) -> dict[str, int]:
+    """How many days in numbers show, by one above 12, that the ``day`` or the ``month`` comes first, and how many could
+    be read in ``either`` order."""
     first, second = (f"try_cast({_part('v', place)} AS INTEGER)" for place in (1, 2))
     (totals,) = store.ask(
         "SELECT count(*) FILTER (WHERE a > 12 AND b <= 12) AS day, count(*) FILTER (WHERE b > 12 AND a <= 12) AS month,"
@@ -49,9 +47,7 @@ def day_order(store: Store, cells: str, value: str) -> tuple[bool | None, bool]:
         f"{first} AS a, {second} AS b FROM (SELECT trim({value}) AS v FROM {cells}) s "
         f"WHERE regexp_full_match(v, '{_NUMBERS}')) n"
     ).to_pylist()
-    if bool(totals["day"]) == bool(totals["month"]):
-        return None, totals["either"] > 0
-    return totals["day"] > 0, totals["either"] > 0
+    return dict(totals)
 
 
 def in_order_of_days(value: str, *, day_first: bool) -> str:

@@ -21,6 +21,7 @@ from tacit.person.sources.formats.format import Beginning, FileFormat
 from tacit.person.sources.formats.json_rows import json_table
 from tacit.person.sources.formats.long import is_long, long_labels, long_records
 from tacit.person.sources.source import SourceFormat
+from tacit.requests.names import DISTRIBUTED
 from tacit.tables.sources import open_table
 from tacit.tables.table import Stamp, Table, stamp_of
 
@@ -76,18 +77,23 @@ def columns_in(path: Path, format_: SourceFormat) -> tuple[str, ...]:
     return table.names
 
 
-def table_of(path: Path, format_: SourceFormat) -> Table:
-    """A source of rows and columns, opened as a table, unless it is open and has not changed since."""
+def table_of(path: Path, format_: SourceFormat, engine: str = "duckdb") -> Table:
+    """A source of rows and columns, opened as a table, unless it is open and has not changed since.
+
+    JSON is read on this machine, whatever the ``engine``.
+    """
+    if engine in DISTRIBUTED:
+        return _opened(path, format_, engine)
     waiting = _waiting.pop((os.getpid(), format_, path.resolve()), None)
     if waiting is not None and path.is_file() and waiting[0] == stamp_of(path):
         return waiting[1]
     return _opened(path, format_)
 
 
-def _opened(path: Path, format_: SourceFormat) -> Table:
+def _opened(path: Path, format_: SourceFormat, engine: str = "duckdb") -> Table:
     if format_ == "json" or path.suffix.lower() == ".json":
         return json_table(path)
-    return open_table(path, delimiter=":" if _colons(path) else None)
+    return open_table(path, engine=engine, delimiter=":" if _colons(path) else None)
 
 
 def _colons(path: Path) -> bool:

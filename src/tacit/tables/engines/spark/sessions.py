@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 # Marks in the messages of jobs that fail on purpose.
 MOVED = "tacit: rows moved"
-_UNKNOWN = "tacit.errors.UnknownValueError: "
+# Tacit's own errors, as workers raise them.
+_OF_WORKERS = (UnknownValueError, DataError, SourceError, EngineError)
+_OWN = r"tacit\.errors\.(\w+Error): (.*)"
 
 
 def session() -> SparkSession:
@@ -86,8 +88,12 @@ def _tacit_error(name: str, error: Exception) -> TacitError:
     message = str(error)
     if MOVED in message:
         return EngineError(f"the rows of {name} moved between two passes: cache or save the DataFrame")
-    if unknown := re.search(rf"{re.escape(_UNKNOWN)}(.*)", message):
-        return UnknownValueError(unknown[1])
+    if own := re.search(_OWN, message):
+        return next((kind for kind in _OF_WORKERS if kind.__name__ == own[1]), DataError)(own[2])
+    if 'Cannot run program "' in message:
+        return EngineError(
+            "the workers of Spark cannot start Python: install it there, with Tacit, and set PYSPARK_PYTHON"
+        )
     if "Mkdirs failed to create" in message:
         return SourceError(
             "the workers of Spark cannot write beside the release: choose a folder for it that they and the driver "
