@@ -16,8 +16,8 @@ from tacit.learn.crossfitting.folds import fold_of_each
 from tacit.learn.crossfitting.training import Progress
 from tacit.learn.encoding import Features
 
-# Deep trees are grown separately for every secret: with more secrets than this they would take most of the time.
-MOST_BOOSTED_SECRETS = 8
+# These learn every secret separately: with more secrets than this they would take most of the time.
+ONE_BY_ONE, MOST_ONE_BY_ONE = ("grids", "boosting"), 8
 # With more than ``MANY`` records, learners are first tried on ``TRIED`` of them, in two parts; those without which the
 # blend loses hardly more (nats per record) are dropped. Deep trees are not: they gain most from more records.
 # Nets take as long as all trees, and on few records look better than they are on many: they must gain more.
@@ -107,6 +107,6 @@ class AutoLogLift(Blended):
         if unknown or not wanted:
             raise ArgumentError(f"no learner {unknown[0] if unknown else 'named'!r}; choose from {', '.join(LEARNERS)}")
         suited = {name: LEARNERS[name] for name in wanted if LEARNERS[name].suits(view)}
-        if len(self.prior_) > MOST_BOOSTED_SECRETS and self.learners is None:
-            suited.pop("boosting", None)
+        if len(self.prior_) > MOST_ONE_BY_ONE and self.learners is None:
+            suited = {name: learner for name, learner in suited.items() if name not in ONE_BY_ONE}
         return suited or {name: LEARNERS[name] for name in wanted}
