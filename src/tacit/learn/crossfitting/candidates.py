@@ -128,7 +128,8 @@ def _trees(lesson: Lesson, learn: Codes, check: Codes) -> FoldModel:
 
 def _grids(lesson: Lesson, learn: Codes, check: Codes) -> FoldModel:
     rows, (ordinal, categorical) = np.concatenate([learn, check]), lesson.view.ordinal
-    return train_grids(ordinal[rows], categorical, lesson.secret[rows], secrets=len(lesson.prior))
+    words: dict[str, Any] = {"secrets": len(lesson.prior), "random_state": lesson.random_state}
+    return train_grids(ordinal[rows], categorical, lesson.secret[rows], **words)
 
 
 def _boosting(lesson: Lesson) -> list[FoldModel]:

@@ -10,8 +10,11 @@ from tacit.learn.arrays import Codes, Flags, Floats, log_softmax, softmax
 from tacit.learn.grids.search import Grid, Search, cuts_of, place_of_each
 
 # Ranges of a column by itself; the most grids; how often all fields are fitted again, and how far one step may go.
-RANGES, MOST_GRIDS, SWEEPS, FURTHEST = 10, 8, 3, 2.0
+RANGES, MOST_GRIDS, SWEEPS, FURTHEST = 10, 8, 6, 2.0
+TILINGS, RATE = 8, 0.2
 LEAST_PROBABILITY = 1e-6
+# A model learns no more from more records than this.
+MOST_RECORDS = 20_000
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,19 @@ class GridsModel:
             total += values[_field_of_each(ordinal, columns, cuts)]
         return total
 
+    def moved(self, ordinal: Floats, lift: Floats, prior: Floats) -> Floats:
+        """By how much the log-lifts of records change if what the fields add is added to them."""
+        shown = np.maximum(lift, np.log(LEAST_PROBABILITY))
+        return log_softmax(np.log(prior) + shown + self.added(ordinal), axis=1) - np.log(prior) - shown
 
-def train_grids(ordinal: Floats, categorical: Flags, secret: Codes, *, secrets: int) -> GridsModel:
+
+def train_grids(
+    ordinal: Floats, categorical: Flags, secret: Codes, *, secrets: int, random_state: np.random.Generator
+) -> GridsModel:
     """What single columns say, and then, one by one, the grids that show most of what is left."""
     share = (np.bincount(secret, minlength=secrets) / len(secret)).clip(min=LEAST_PROBABILITY)
     start = np.log(share / share.sum())
-    fitting = _Fitting(ordinal, secret, np.tile(start, (len(secret), 1)))
+    fitting = _Fitting(ordinal, secret, np.tile(start, (len(secret), 1)), random_state)
     for c, (column, coded) in enumerate(zip(ordinal.T, categorical, strict=True)):
         fitting.include((c,), (cuts_of(column, coded, RANGES),))
     fitting.sweep(0)
@@ -47,22 +57,27 @@ def train_grids(ordinal: Floats, categorical: Flags, secret: Codes, *, secrets: 
     return fitting.model(start)
 
 
-def remaining(ordinal: Floats, categorical: Flags, secret: Codes, log_posterior: Floats) -> GridsModel | None:
+def remaining(
+    ordinal: Floats, categorical: Flags, secret: Codes, posterior: Floats, *, random_state: np.random.Generator
+) -> GridsModel | None:
     """The grids in which held-out records differ from what models that did not see them said; None if there is none.
 
     Guarantees
     ----------
     If the posteriors are true, there is one with a probability of about 1%.
     """
-    fitting = _Fitting(ordinal, secret, log_posterior.copy())
+    rows = np.linspace(0, len(secret) - 1, min(len(secret), MOST_RECORDS)).astype(np.int64)
+    scores = np.log(posterior[rows].clip(min=LEAST_PROBABILITY))
+    fitting = _Fitting(ordinal[rows], secret[rows], scores, random_state)
     fitting.search(categorical)
-    return fitting.model(np.zeros(log_posterior.shape[1])) if fitting.columns else None
+    return fitting.model(np.zeros(scores.shape[1])) if fitting.columns else None
 
 
 class _Fitting:
     """Scores of records, to which the fields of grids are added."""
 
-    def __init__(self, ordinal: Floats, secret: Codes, scores: Floats) -> None:
+    def __init__(self, ordinal: Floats, secret: Codes, scores: Floats, rng: np.random.Generator) -> None:
+        self.rng = rng
         self.ordinal, self.scores = ordinal, scores
         self.hit = np.eye(scores.shape[1])[secret]
         # With two secrets, one is the other's reverse.
@@ -80,8 +95,16 @@ class _Fitting:
             found: Grid | None = search.best(*self._slopes())
             if found is None:
                 break
-            self.include(found.columns, found.cuts)
-            self.sweep(singles)
+            for at in range(TILINGS):
+                shifts = (at + self.rng.random(len(found.columns))) / TILINGS
+                self.include(
+                    found.columns,
+                    tuple(
+                        cuts_of(self.ordinal[:, c], bool(categorical[c]), found.parts, shift)
+                        for c, shift in zip(found.columns, shifts, strict=True)
+                    ),
+                )
+            self.sweep(singles, rate=RATE)
 
     def include(self, columns: tuple[int, ...], cuts: tuple[Floats, ...]) -> None:
         """A grid whose fields add nothing yet."""
@@ -90,7 +113,7 @@ class _Fitting:
         self.fields.append(_field_of_each(self.ordinal, columns, cuts))
         self.values.append(np.zeros((_size(cuts), self.scores.shape[1])))
 
-    def sweep(self, first: int) -> None:
+    def sweep(self, first: int, rate: float = 1.0) -> None:
         """Fit the fields of all grids from ``first`` on, one after the other, a few times."""
         for _ in range(SWEEPS):
             for field, values in zip(self.fields[first:], self.values[first:], strict=True):
@@ -101,7 +124,7 @@ class _Fitting:
                     sums = (
                         np.bincount(field, weights, len(values)).astype(np.float64) for weights in (slopes, curvatures)
                     )
-                    into[:] = _shrunk(*sums)
+                    into[:] = rate * _shrunk(*sums)
                 values += step
                 self.scores += step[field]
 

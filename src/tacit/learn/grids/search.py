@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 
 import numpy as np
 from scipy.special import ndtri
@@ -20,19 +21,22 @@ PARTS = {2: (3, 4, 6, 9), 3: (2, 3, 4, 6)}
 LEVEL, PENALTY = 0.01, 1.0
 # What is added where nothing varies.
 TINY = 1e-9
-# More records than this show hardly more; more columns would take long: by threes, and by twos.
-MOST_RECORDS, MOST_BY_THREES, MOST_BY_TWOS = 4_000, 20, 50
+# The most records for grids of few parts, and for those of more. More columns would take long: by threes, and by twos.
+COARSE, MOST_RECORDS, MOST_FOR_FINE = 4, 20_000, 4_000
+MOST_BY_THREES, MOST_BY_TWOS = 20, 50
 
 
-def cuts_of(column: Floats, coded: bool, parts: int) -> Floats:
+def cuts_of(column: Floats, coded: bool, parts: int, shift: float = 0.0) -> Floats:
     """Cuts between ``parts`` ranges of a number with about equally many records, or between its values if they are few.
 
-    Of a category, whose codes are ordered by frequency, the commonest are told apart.
+    A ``shift`` above zero moves all cuts up by this share of a range. Of a category, whose codes are ordered by
+    frequency, the commonest are told apart.
     """
     values = np.unique(column[~np.isnan(column)])
     if len(values) <= parts or coded:
         return values[:-1][:parts]
-    return np.unique(np.quantile(column[~np.isnan(column)], np.linspace(0, 1, parts + 1)[1:-1], method="lower"))
+    shares = (np.arange(0 if shift else 1, parts) + shift) / parts
+    return np.unique(np.quantile(column[~np.isnan(column)], shares, method="lower"))
 
 
 def place_of_each(column: Floats, cuts: Floats) -> Codes:
@@ -42,10 +46,10 @@ def place_of_each(column: Floats, cuts: Floats) -> Codes:
 
 @dataclass(frozen=True)
 class Grid:
-    """Columns, and the cuts of each; ``strength`` is how many standard errors it stands out by."""
+    """Columns, into how many parts each is cut, and how many standard errors its fields stand out by."""
 
     columns: tuple[int, ...]
-    cuts: tuple[Floats, ...]
+    parts: int
     strength: float
 
 
@@ -53,13 +57,12 @@ class Search:
     """The grids of some records; ``best`` says which shows most of the residuals."""
 
     def __init__(self, ordinal: Floats, categorical: Flags) -> None:
-        rows = np.linspace(0, len(ordinal) - 1, min(len(ordinal), MOST_RECORDS)).astype(np.int64)
-        self._rows, width = rows, ordinal.shape[1]
-        orders = [order for order, most in ((2, MOST_BY_TWOS), (3, MOST_BY_THREES)) if order <= width <= most]
-        self._tried = [(order, parts) for order in orders for parts in PARTS[order]]
-        self._boards = {
-            parts: _Board.of(ordinal[rows], categorical, parts) for parts in sorted({parts for _, parts in self._tried})
-        }
+        self._tried = _tried(ordinal.shape[1])
+        self._rows, self._boards = {}, {}
+        for parts in sorted({parts for _, parts in self._tried}):
+            most = MOST_RECORDS if parts <= COARSE else MOST_FOR_FINE
+            self._rows[parts] = np.linspace(0, len(ordinal) - 1, min(len(ordinal), most)).astype(np.int64)
+            self._boards[parts] = _Board.of(ordinal[self._rows[parts]], categorical, parts)
 
     def best(self, slopes: Floats, curvatures: Floats) -> Grid | None:
         """The grid that shows most of the ``slopes`` (records x secrets: met, minus expected), if more than chance.
@@ -71,15 +74,36 @@ class Search:
         """
         strengths, grids = [], []
         for order, parts in self._tried:
-            found = self._boards[parts].strengths(slopes[self._rows], curvatures[self._rows], order)
-            strengths.append(found)
+            rows = self._rows[parts]
+            strengths.append(self._boards[parts].strengths(slopes[rows], curvatures[rows], order))
             grids += [(columns, parts) for columns in combinations(range(self._boards[parts].columns), order)]
         every = np.concatenate([np.zeros(0), *strengths])
         if not len(every) or every.max() < -ndtri(LEVEL / len(every)):
             return None
         columns, parts = grids[int(every.argmax())]
-        cuts = self._boards[parts].cuts
-        return Grid(columns, tuple(cuts[c] for c in columns), float(every.max()))
+        return Grid(columns, parts, float(every.max()))
+
+
+def overlooked(*, records: int, columns: int) -> float:
+    """The share of a secret's variance that an interaction may explain and still be overlooked once in twenty times.
+
+    Of an interaction that is spread over the fields of a grid of three parts. One of more columns, or of many small
+    fields, may explain more.
+    """
+    order, tests = min(columns, 3), sum(comb(columns, order) for order, _ in _tried(columns))
+    if not tests:
+        return 0.0
+    fields = float(3**order)
+    found, power = -ndtri(LEVEL / tests) * np.sqrt(2 * fields), -ndtri(0.05)
+    # The root of: what is there exceeds what must be found by ``power`` standard errors of a noncentral chi-squared.
+    there = found + 2 * power**2 + power * np.sqrt(2 * fields + 4 * found + 4 * power**2)
+    return float(there / min(records, MOST_RECORDS))
+
+
+def _tried(columns: int) -> list[tuple[int, int]]:
+    """Of how many columns, and how many parts, the grids are."""
+    orders = [order for order, most in ((2, MOST_BY_TWOS), (3, MOST_BY_THREES)) if order <= columns <= most]
+    return [(order, parts) for order in orders for parts in PARTS[order]]
 
 
 @dataclass(frozen=True)
