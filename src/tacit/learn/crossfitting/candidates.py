@@ -25,7 +25,7 @@ from tacit.learn.nets.networks import NetworksModel, train_small_networks
 MOST_TREE_COLUMNS = 500
 # The most records that learners of few numbers learn from, and that say when to stop (nets look at these often).
 MOST_FOR_LINEAR, MOST_FOR_PRODUCTS, MOST_FOR_TREES = 40_000, 20_000, 20_000
-MOST_FOR_GRIDS, MOST_FOR_NETS = 20_000, 20_000
+MOST_FOR_GRIDS, MOST_FOR_NETS = 10_000, 20_000
 MOST_CHECKED, MOST_ASKED = 8_000, 3_000
 
 

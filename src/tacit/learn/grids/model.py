@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.learn.arrays import Codes, Flags, Floats, log_softmax, softmax
-from tacit.learn.grids.search import Grid, Search, cuts_of, place_of_each
+from tacit.learn.grids.search import MOST_RECORDS, Grid, Search, cuts_of, place_of_each
 
-# Ranges of a column by itself; the most grids; how often all fields are fitted again, and how far one step may go.
-RANGES, MOST_GRIDS, SWEEPS, FURTHEST = 10, 8, 6, 2.0
-TILINGS, RATE = 8, 0.2
+# Ranges of a column by itself; the most grids, and the tilings of each; how often all fields are fitted again, and how
+# far one step may go.
+RANGES, MOST_GRIDS, TILINGS, SWEEPS, FURTHEST = 10, 8, 8, 6, 2.0
 LEAST_PROBABILITY = 1e-6
-# A model learns no more from more records than this.
-MOST_RECORDS = 20_000
+# A learner, which searches again and again, searches among so many records.
+MOST_SEARCHED = 4_000
 
 
 @dataclass(frozen=True)
@@ -49,11 +49,11 @@ def train_grids(
     """What single columns say, and then, one by one, the grids that show most of what is left."""
     share = (np.bincount(secret, minlength=secrets) / len(secret)).clip(min=LEAST_PROBABILITY)
     start = np.log(share / share.sum())
-    fitting = _Fitting(ordinal, secret, np.tile(start, (len(secret), 1)), random_state)
+    fitting = _Fitting(ordinal, secret, np.tile(start, (len(secret), 1)))
     for c, (column, coded) in enumerate(zip(ordinal.T, categorical, strict=True)):
-        fitting.include((c,), (cuts_of(column, coded, RANGES),))
+        fitting.include((c,), [(cuts_of(column, bool(coded), RANGES),)])
     fitting.sweep(0)
-    fitting.search(categorical)
+    fitting.search(categorical, random_state, most=MOST_SEARCHED)
     return fitting.model(start)
 
 
@@ -68,73 +68,84 @@ def remaining(
     """
     rows = np.linspace(0, len(secret) - 1, min(len(secret), MOST_RECORDS)).astype(np.int64)
     scores = np.log(posterior[rows].clip(min=LEAST_PROBABILITY))
-    fitting = _Fitting(ordinal[rows], secret[rows], scores, random_state)
-    fitting.search(categorical)
-    return fitting.model(np.zeros(scores.shape[1])) if fitting.columns else None
+    fitting = _Fitting(ordinal[rows], secret[rows], scores)
+    fitting.search(categorical, random_state, most=MOST_RECORDS)
+    return fitting.model(np.zeros(scores.shape[1])) if fitting.grids else None
 
 
 class _Fitting:
-    """Scores of records, to which the fields of grids are added."""
+    """Scores of records, to which the fields of grids are added; a grid is the mean of several tilings."""
 
-    def __init__(self, ordinal: Floats, secret: Codes, scores: Floats, rng: np.random.Generator) -> None:
-        self.rng = rng
+    def __init__(self, ordinal: Floats, secret: Codes, scores: Floats) -> None:
         self.ordinal, self.scores = ordinal, scores
         self.hit = np.eye(scores.shape[1])[secret]
         # With two secrets, one is the other's reverse.
         self.own = slice(1, None) if scores.shape[1] == 2 else slice(None)
-        self.columns: list[tuple[int, ...]] = []
-        self.cuts: list[tuple[Floats, ...]] = []
-        self.fields: list[Codes] = []
-        self.values: list[Floats] = []
+        self.grids: list[list[_Tiling]] = []
 
-    def search(self, categorical: Flags) -> None:
+    def search(self, categorical: Flags, rng: np.random.Generator, *, most: int) -> None:
         """Include the grids that show most of what is left, until nothing is."""
-        search = Search(self.ordinal, categorical)
-        singles = len(self.columns)
+        search, singles = Search(self.ordinal, categorical, most=most), len(self.grids)
         for _ in range(MOST_GRIDS):
-            found: Grid | None = search.best(*self._slopes())
+            found = search.best(*self._slopes())
             if found is None:
                 break
-            for at in range(TILINGS):
-                shifts = (at + self.rng.random(len(found.columns))) / TILINGS
-                self.include(
-                    found.columns,
-                    tuple(
-                        cuts_of(self.ordinal[:, c], bool(categorical[c]), found.parts, shift)
-                        for c, shift in zip(found.columns, shifts, strict=True)
-                    ),
-                )
-            self.sweep(singles, rate=RATE)
+            # The edges of the tilings are not the true ones, and those of the next fold are elsewhere again: so the
+            # spread over folds shows how little is known there.
+            shifts = (np.arange(TILINGS)[:, None] + rng.random((TILINGS, len(found.columns)))) / TILINGS
+            self.include(found.columns, [self._cuts(found, categorical, own) for own in shifts])
+            self.sweep(singles)
 
-    def include(self, columns: tuple[int, ...], cuts: tuple[Floats, ...]) -> None:
+    def include(self, columns: tuple[int, ...], cuts: list[tuple[Floats, ...]]) -> None:
         """A grid whose fields add nothing yet."""
-        self.columns.append(columns)
-        self.cuts.append(cuts)
-        self.fields.append(_field_of_each(self.ordinal, columns, cuts))
-        self.values.append(np.zeros((_size(cuts), self.scores.shape[1])))
+        self.grids.append([_Tiling.of(self.ordinal, columns, own, self.scores.shape[1]) for own in cuts])
 
-    def sweep(self, first: int, rate: float = 1.0) -> None:
-        """Fit the fields of all grids from ``first`` on, one after the other, a few times."""
+    def sweep(self, first: int) -> None:
+        """Fit the fields of all grids from ``first`` on, one grid after the other, a few times."""
         for _ in range(SWEEPS):
-            for field, values in zip(self.fields[first:], self.values[first:], strict=True):
-                step = np.zeros_like(values)
-                for slopes, curvatures, into in zip(
-                    *(each.T for each in self._slopes()), step.T[self.own], strict=True
-                ):
-                    sums = (
-                        np.bincount(field, weights, len(values)).astype(np.float64) for weights in (slopes, curvatures)
-                    )
-                    into[:] = rate * _shrunk(*sums)
-                values += step
-                self.scores += step[field]
+            for tilings in self.grids[first:]:
+                slopes, curvatures = self._slopes()
+                for tiling in tilings:
+                    self.scores += tiling.step(slopes, curvatures, self.own, 1 / len(tilings))
 
     def model(self, start: Floats) -> GridsModel:
         """What was fitted."""
-        return GridsModel(start, tuple(self.columns), tuple(self.cuts), tuple(self.values))
+        every = [tiling for tilings in self.grids for tiling in tilings]
+        return GridsModel(
+            start, *(tuple(getattr(each, name) for each in every) for name in ("columns", "cuts", "values"))
+        )
+
+    def _cuts(self, grid: Grid, categorical: Flags, shifts: Floats) -> tuple[Floats, ...]:
+        each = zip(grid.columns, shifts.tolist(), strict=True)
+        return tuple(cuts_of(self.ordinal[:, c], bool(categorical[c]), grid.parts, shift) for c, shift in each)
 
     def _slopes(self) -> tuple[Floats, Floats]:
         posterior = softmax(self.scores, axis=1)[:, self.own]
         return self.hit[:, self.own] - posterior, posterior * (1 - posterior)
+
+
+@dataclass
+class _Tiling:
+    """One way to cut the columns of a grid, the field of each record, and what the fields add."""
+
+    columns: tuple[int, ...]
+    cuts: tuple[Floats, ...]
+    field: Codes
+    values: Floats
+
+    @classmethod
+    def of(cls, ordinal: Floats, columns: tuple[int, ...], cuts: tuple[Floats, ...], secrets: int) -> _Tiling:
+        size = int(np.prod([len(own) + 2 for own in cuts]))
+        return cls(columns, cuts, _field_of_each(ordinal, columns, cuts), np.zeros((size, secrets)))
+
+    def step(self, slopes: Floats, curvatures: Floats, own: slice, rate: float) -> Floats:
+        """Change the values by a Newton step, and say by how much the scores of the records change."""
+        size, more = len(self.values), np.zeros_like(self.values)
+        for slope, curvature, into in zip(slopes.T, curvatures.T, more.T[own], strict=True):
+            sums = (np.bincount(self.field, each, size).astype(np.float64) for each in (slope, curvature))
+            into[:] = rate * _shrunk(*sums)
+        self.values += more
+        return np.asarray(more[self.field])
 
 
 def _shrunk(slopes: Floats, curvatures: Floats) -> Floats:
@@ -146,10 +157,6 @@ def _shrunk(slopes: Floats, curvatures: Floats) -> Floats:
     if differ <= 0:
         return np.zeros(len(slopes))
     return np.asarray((slopes / (curvatures + 1 / differ)).clip(-FURTHEST, FURTHEST))
-
-
-def _size(cuts: tuple[Floats, ...]) -> int:
-    return int(np.prod([len(own) + 2 for own in cuts]))
 
 
 def _field_of_each(ordinal: Floats, columns: tuple[int, ...], cuts: tuple[Floats, ...]) -> Codes:

@@ -56,12 +56,12 @@ class Grid:
 class Search:
     """The grids of some records; ``best`` says which shows most of the residuals."""
 
-    def __init__(self, ordinal: Floats, categorical: Flags) -> None:
+    def __init__(self, ordinal: Floats, categorical: Flags, *, most: int = MOST_RECORDS) -> None:
         self._tried = _tried(ordinal.shape[1])
         self._rows, self._boards = {}, {}
         for parts in sorted({parts for _, parts in self._tried}):
-            most = MOST_RECORDS if parts <= COARSE else MOST_FOR_FINE
-            self._rows[parts] = np.linspace(0, len(ordinal) - 1, min(len(ordinal), most)).astype(np.int64)
+            shown = min(len(ordinal), most if parts <= COARSE else MOST_FOR_FINE)
+            self._rows[parts] = np.linspace(0, len(ordinal) - 1, shown).astype(np.int64)
             self._boards[parts] = _Board.of(ordinal[self._rows[parts]], categorical, parts)
 
     def best(self, slopes: Floats, curvatures: Floats) -> Grid | None:
