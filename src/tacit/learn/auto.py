@@ -29,18 +29,19 @@ class AutoLogLift(Blended):
     """Log-lift by a measured choice of learners.
 
     Every learner that suits the records is cross-fitted: smoothed counts, a linear model, a linear model with
-    products, quick and deep boosted trees, small nets. Their log-lifts are added with the weights that lose least on
-    held-out records; a learner that does not help gets weight zero, and a sum below one tempers learners that claim too
-    much. With more than 20,000 records all are tried on some of them first.
+    products, quick and deep boosted trees, grids of two or three columns, small nets. Their log-lifts are added with
+    the weights that lose least on held-out records; a learner that does not help gets weight zero, and a sum below one
+    tempers learners that claim too much. With more than 20,000 records all are tried on some of them first.
 
-    The intervals are estimates: they account for what the learners were seen to get wrong, but not for an interaction
-    that none of them found. What they covered where the truth is known is in the benchmarks.
+    The intervals are estimates: they account for what the learners were seen to get wrong, for what remains in held-out
+    records, and for an interaction of up to three columns too faint to be seen in them. Other interactions that nobody
+    found are not accounted for. What the intervals covered where the truth is known is in the benchmarks.
 
     Parameters
     ----------
     learners : sequence of names, optional
-        Which to try: "counts", "linear", "products", "trees", "boosting", "net". All by default (with more than eight
-        secrets all but "boosting", which would take most of the time).
+        Which to try: "counts", "linear", "products", "trees", "grids", "boosting", "net". All by default (with more
+        than eight secrets all but "grids" and "boosting", which would take most of the time).
     folds : int, optional
         Number of parts the records are split into; each is scored by models of the others. By default 5, and 3 from
         50,000 records on.

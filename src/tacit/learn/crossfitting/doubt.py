@@ -7,7 +7,8 @@ and so easier to learn.
 
 No interval of single log-lifts can be right for every population: where hardly a record occurs twice, it would have to
 be as wide as knowing nothing (Barber, *Is distribution-free inference possible for binary regression?*, EJS 2020). An
-interaction that no learner found is in no spread. What was covered where the truth is known is in the benchmarks.
+interaction that no learner found is in no spread, so held-out records are searched for it, and no interval is narrower
+than what that search may overlook. What was covered where the truth is known is in the benchmarks.
 """
 
 from __future__ import annotations
@@ -98,11 +99,18 @@ class Doubt:
 
     @classmethod
     def of(
-        cls, prior: Floats, least: Floats, factors: Floats, apart: Floats, secret: Codes, overlooked: Floats
+        cls,
+        prior: Floats,
+        least: Floats,
+        factors: Floats,
+        apart: Floats,
+        secret: Codes,
+        overlooked: Floats | None = None,
     ) -> Doubt:
         """``apart`` is what models said about the training records that they did not see."""
         hit = secret[:, None] == np.arange(len(prior))
-        return cls(prior, least, factors, Tail.of(apart, hit), Tail.of(-apart, ~hit), len(secret), overlooked)
+        unseen = np.zeros(len(prior)) if overlooked is None else overlooked
+        return cls(prior, least, factors, Tail.of(apart, hit), Tail.of(-apart, ~hit), len(secret), unseen)
 
     def interval(
         self, middle: Floats, spread: Floats, absent: NDArray[np.bool_], *, confidence: float, simultaneous: bool

@@ -17,8 +17,10 @@ from tacit.learn.arrays import Codes, Flags, Floats, Singles
 
 # Into how many parts each column of a grid is cut: coarse grids see faint interactions, fine ones crooked ones.
 PARTS = {2: (3, 4, 6, 9), 3: (2, 3, 4, 6)}
-# The chance that something is found where there is nothing, and what a field must hold to count fully, in curvature.
-LEVEL, PENALTY = 0.01, 1.0
+# Levels of a category that are told apart even in a coarse grid: an interaction may be there in one of them only.
+TOLD_APART = 6
+# The chance that something is found where there is nothing, and the curvature of a field that counts by half.
+CHANCE, PENALTY = 0.05, 1.0
 # What is added where nothing varies.
 TINY = 1e-9
 # The most records for grids of few parts, and for those of more. More columns would take long: by threes, and by twos.
@@ -34,7 +36,7 @@ def cuts_of(column: Floats, coded: bool, parts: int, shift: float = 0.0) -> Floa
     """
     values = np.unique(column[~np.isnan(column)])
     if len(values) <= parts or coded:
-        return values[:-1][:parts]
+        return values[:-1][: max(parts, TOLD_APART) if coded else parts]
     shares = (np.arange(0 if shift else 1, parts) + shift) / parts
     return np.unique(np.quantile(column[~np.isnan(column)], shares, method="lower"))
 
@@ -56,7 +58,10 @@ class Grid:
 class Search:
     """The grids of some records; ``best`` says which shows most of the residuals."""
 
-    def __init__(self, ordinal: Floats, categorical: Flags, *, most: int = MOST_RECORDS) -> None:
+    def __init__(
+        self, ordinal: Floats, categorical: Flags, *, most: int = MOST_RECORDS, chance: float = CHANCE
+    ) -> None:
+        self._chance = chance
         self._tried = _tried(ordinal.shape[1])
         self._rows, self._boards = {}, {}
         for parts in sorted({parts for _, parts in self._tried}):
@@ -70,7 +75,7 @@ class Search:
         Guarantees
         ----------
         If secrets are drawn from the posteriors behind the slopes, independently, there is one with a probability of
-        about 1%: the number of grids that are looked at is accounted for.
+        about ``chance`` or less: the number of grids that are looked at is accounted for.
         """
         strengths, grids = [], []
         for order, parts in self._tried:
@@ -78,14 +83,14 @@ class Search:
             strengths.append(self._boards[parts].strengths(slopes[rows], curvatures[rows], order))
             grids += [(columns, parts) for columns in combinations(range(self._boards[parts].columns), order)]
         every = np.concatenate([np.zeros(0), *strengths])
-        if not len(every) or every.max() < -ndtri(LEVEL / len(every)):
+        if not len(every) or every.max() < -ndtri(self._chance / len(every)):
             return None
         columns, parts = grids[int(every.argmax())]
         return Grid(columns, parts, float(every.max()))
 
 
 def overlooked(*, records: int, columns: int) -> float:
-    """The share of a secret's variance that an interaction may explain and still be overlooked once in twenty times.
+    """How much of a secret's variance an interaction may explain and still be overlooked about once in eight times.
 
     Of an interaction that is spread over the fields of a grid of three parts. One of more columns, or of many small
     fields, may explain more.
@@ -94,7 +99,7 @@ def overlooked(*, records: int, columns: int) -> float:
     if not tests:
         return 0.0
     fields = float(3**order)
-    found, power = -ndtri(LEVEL / tests) * np.sqrt(2 * fields), -ndtri(0.05)
+    found, power = -ndtri(CHANCE / tests) * np.sqrt(2 * fields), -ndtri(0.05)
     # The root of: what is there exceeds what must be found by ``power`` standard errors of a noncentral chi-squared.
     there = found + 2 * power**2 + power * np.sqrt(2 * fields + 4 * found + 4 * power**2)
     return float(there / min(records, MOST_RECORDS))
