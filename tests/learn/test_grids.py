@@ -12,7 +12,7 @@ from sizes import many
 from tacit import AutoLogLift
 from tacit.learn import load_model, save_model
 from tacit.learn.grids.model import remaining, train_grids
-from tacit.learn.grids.search import Search, cuts_of, overlooked, place_of_each
+from tacit.learn.grids.search import GridSearch, cuts_of, overlooked, place_of_each
 
 NO_CODES = np.zeros(5, dtype=bool)
 
@@ -34,14 +34,14 @@ class TestTheSearch:
     def test_a_board_is_found_that_no_column_shows(self):
         X, secret, _ = board(800, 1.2, 0)
         assert max(abs(np.corrcoef(column, secret)[0, 1]) for column in X.T) < 0.1
-        found = Search(X, NO_CODES).best(*residuals(np.full(800, 0.5), secret))
+        found = GridSearch(X, NO_CODES).best(*residuals(np.full(800, 0.5), secret))
         assert found.columns == (1, 3)
 
     def test_three_categories_are_found_of_which_no_two_say_anything(self):
         rng = np.random.default_rng(1)
         codes = 1.0 + rng.integers(3, size=(700, 6))
         secret = (rng.random(700) < np.where(codes[:, [0, 2, 5]].sum(axis=1) % 3 == 0, 0.8, 0.3)).astype(np.int64)
-        found = Search(codes, np.ones(6, dtype=bool)).best(*residuals(np.full(700, secret.mean()), secret))
+        found = GridSearch(codes, np.ones(6, dtype=bool)).best(*residuals(np.full(700, secret.mean()), secret))
         assert found.columns == (0, 2, 5)
 
     @pytest.mark.parametrize("share", [0.5, 0.01])
@@ -52,14 +52,14 @@ class TestTheSearch:
             X = np.column_stack([rng.standard_cauchy((600, 2)), rng.normal(size=(600, 2)), rng.integers(4, size=600)])
             posterior = share * rng.uniform(0.2, 1.8, size=600)
             sums = residuals(posterior, rng.random(600) < posterior)
-            hits += Search(X, np.arange(5) == 4).best(*sums) is not None
+            hits += GridSearch(X, np.arange(5) == 4).best(*sums) is not None
         assert hits <= 0.05 * tables + 3 * np.sqrt(0.05 * tables)
 
     def test_it_looks_at_every_grid(self):
         X, _, _ = board(300, 0.0, 2)
         for columns in [*combinations(range(5), 2), *combinations(range(5), 3)]:
             corner = (X[:, columns] > 0.5).sum(axis=1) % 2
-            found = Search(X, NO_CODES).best(*residuals(np.full(300, 0.5), corner))
+            found = GridSearch(X, NO_CODES).best(*residuals(np.full(300, 0.5), corner))
             assert set(columns) <= set(found.columns)
 
     def test_an_interaction_of_the_stated_size_is_overlooked_about_once_in_eight_times(self):
@@ -71,7 +71,7 @@ class TestTheSearch:
             signs = rng.permutation(np.arange(27) % 2 * 2.0 - 1)
             fields = np.floor(3 * X[:, [0, 2, 4]]).astype(int) @ np.array([9, 3, 1])
             secret = rng.random(n) < 0.5 + move * signs[fields]
-            missed += Search(X, NO_CODES).best(*residuals(np.full(n, 0.5), secret)) is None
+            missed += GridSearch(X, NO_CODES).best(*residuals(np.full(n, 0.5), secret)) is None
         assert missed <= 0.15 * tables + 3 * np.sqrt(0.15 * tables)
 
     def test_a_missing_cell_has_a_place_of_its_own_and_cuts_have_equally_many_records_between_them(self):

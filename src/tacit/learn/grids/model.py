@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.learn.arrays import Codes, Flags, Floats, log_softmax, softmax
-from tacit.learn.grids.search import MOST_RECORDS, Grid, Search, cuts_of, place_of_each
+from tacit.learn.grids.search import MOST_RECORDS, Grid, GridSearch, cuts_of, place_of_each
 
 # Ranges of a column by itself; the most grids, and the tilings of each; how often all fields are fitted again, and how
 # far one step may go.
@@ -52,11 +52,13 @@ def train_grids(
     """What single columns say, and then, one by one, the grids that show most of what is left."""
     share = (np.bincount(secret, minlength=secrets) / len(secret)).clip(min=LEAST_PROBABILITY)
     start = np.log(share / share.sum())
-    fitting = _Fitting(ordinal, secret, np.tile(start, (len(secret), 1)))
+    fitting = _GridFitting(ordinal, secret, np.tile(start, (len(secret), 1)))
     for c, (column, coded) in enumerate(zip(ordinal.T, categorical, strict=True)):
         fitting.include((c,), [(cuts_of(column, bool(coded), RANGES),)])
     fitting.sweep(0)
-    fitting.search(Search(ordinal, categorical, most=MOST_SEARCHED, chance=LEARNERS_CHANCE), categorical, random_state)
+    fitting.search(
+        GridSearch(ordinal, categorical, most=MOST_SEARCHED, chance=LEARNERS_CHANCE), categorical, random_state
+    )
     return fitting.model(start)
 
 
@@ -71,12 +73,12 @@ def remaining(
     """
     rows = np.linspace(0, len(secret) - 1, min(len(secret), MOST_RECORDS)).astype(np.int64)
     scores = np.log(posterior[rows].clip(min=LEAST_PROBABILITY))
-    fitting = _Fitting(ordinal[rows], secret[rows], scores)
-    fitting.search(Search(ordinal[rows], categorical), categorical, random_state)
+    fitting = _GridFitting(ordinal[rows], secret[rows], scores)
+    fitting.search(GridSearch(ordinal[rows], categorical), categorical, random_state)
     return fitting.model(np.zeros(scores.shape[1])) if fitting.grids else None
 
 
-class _Fitting:
+class _GridFitting:
     """Scores of records, to which the fields of grids are added; a grid is the mean of several tilings."""
 
     def __init__(self, ordinal: Floats, secret: Codes, scores: Floats) -> None:
@@ -86,7 +88,7 @@ class _Fitting:
         self.own = slice(1, None) if scores.shape[1] == 2 else slice(None)
         self.grids: list[list[_Tiling]] = []
 
-    def search(self, search: Search, categorical: Flags, rng: np.random.Generator) -> None:
+    def search(self, search: GridSearch, categorical: Flags, rng: np.random.Generator) -> None:
         """Include the grids that show most of what is left, until nothing is."""
         singles = len(self.grids)
         for _ in range(MOST_GRIDS):

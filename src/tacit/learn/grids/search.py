@@ -55,7 +55,7 @@ class Grid:
     strength: float
 
 
-class Search:
+class GridSearch:
     """The grids of some records; ``best`` says which shows most of the residuals."""
 
     def __init__(
@@ -67,7 +67,7 @@ class Search:
         for parts in sorted({parts for _, parts in self._tried}):
             shown = min(len(ordinal), most if parts <= COARSE else MOST_FOR_FINE)
             self._rows[parts] = np.linspace(0, len(ordinal) - 1, shown).astype(np.int64)
-            self._boards[parts] = _Board.of(ordinal[self._rows[parts]], categorical, parts)
+            self._boards[parts] = _Cutting.of(ordinal[self._rows[parts]], categorical, parts)
 
     def best(self, slopes: Floats, curvatures: Floats) -> Grid | None:
         """The grid that shows most of the ``slopes`` (records x secrets: met, minus expected), if more than chance.
@@ -112,7 +112,7 @@ def _tried(columns: int) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class _Board:
+class _Cutting:
     """Records with all columns cut into as many parts: for each the place of every record, and the flags of places."""
 
     cuts: list[Floats]
@@ -121,7 +121,7 @@ class _Board:
     starts: Codes
 
     @classmethod
-    def of(cls, ordinal: Floats, categorical: Flags, parts: int) -> _Board:
+    def of(cls, ordinal: Floats, categorical: Flags, parts: int) -> _Cutting:
         cuts = [cuts_of(column, coded, parts) for column, coded in zip(ordinal.T, categorical, strict=True)]
         places = [place_of_each(column, own) for column, own in zip(ordinal.T, cuts, strict=True)]
         starts = np.cumsum([0] + [len(own) + 2 for own in cuts])
