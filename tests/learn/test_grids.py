@@ -11,8 +11,7 @@ from scipy.special import expit
 from sizes import many
 from tacit import AutoLogLift
 from tacit.learn import load_model, save_model
-from tacit.learn.grids.model import remaining, train_grids
-from tacit.learn.grids.search import GridSearch, cuts_of, overlooked, place_of_each
+from tacit.learn.grids import model as grids, search
 
 NO_CODES = np.zeros(5, dtype=bool)
 
@@ -34,14 +33,14 @@ class TestTheSearch:
     def test_a_board_is_found_that_no_column_shows(self):
         X, secret, _ = board(800, 1.2, 0)
         assert max(abs(np.corrcoef(column, secret)[0, 1]) for column in X.T) < 0.1
-        found = GridSearch(X, NO_CODES).best(*residuals(np.full(800, 0.5), secret))
+        found = search.GridSearch(X, NO_CODES).best(*residuals(np.full(800, 0.5), secret))
         assert found.columns == (1, 3)
 
     def test_three_categories_are_found_of_which_no_two_say_anything(self):
         rng = np.random.default_rng(1)
         codes = 1.0 + rng.integers(3, size=(700, 6))
         secret = (rng.random(700) < np.where(codes[:, [0, 2, 5]].sum(axis=1) % 3 == 0, 0.8, 0.3)).astype(np.int64)
-        found = GridSearch(codes, np.ones(6, dtype=bool)).best(*residuals(np.full(700, secret.mean()), secret))
+        found = search.GridSearch(codes, np.ones(6, dtype=bool)).best(*residuals(np.full(700, secret.mean()), secret))
         assert found.columns == (0, 2, 5)
 
     @pytest.mark.parametrize("share", [0.5, 0.01])
@@ -52,39 +51,39 @@ class TestTheSearch:
             X = np.column_stack([rng.standard_cauchy((600, 2)), rng.normal(size=(600, 2)), rng.integers(4, size=600)])
             posterior = share * rng.uniform(0.2, 1.8, size=600)
             sums = residuals(posterior, rng.random(600) < posterior)
-            hits += GridSearch(X, np.arange(5) == 4).best(*sums) is not None
+            hits += search.GridSearch(X, np.arange(5) == 4).best(*sums) is not None
         assert hits <= 0.05 * tables + 3 * np.sqrt(0.05 * tables)
 
     def test_it_looks_at_every_grid(self):
         X, _, _ = board(300, 0.0, 2)
         for columns in [*combinations(range(5), 2), *combinations(range(5), 3)]:
             corner = (X[:, columns] > 0.5).sum(axis=1) % 2
-            found = GridSearch(X, NO_CODES).best(*residuals(np.full(300, 0.5), corner))
+            found = search.GridSearch(X, NO_CODES).best(*residuals(np.full(300, 0.5), corner))
             assert set(columns) <= set(found.columns)
 
     def test_an_interaction_of_the_stated_size_is_overlooked_about_once_in_eight_times(self):
         missed, tables, n = 0, many(200, 30), 900
-        move = np.sqrt(overlooked(records=n, columns=5)) / 2
+        move = np.sqrt(search.overlooked(records=n, columns=5)) / 2
         for seed in range(tables):
             rng = np.random.default_rng([seed, 9])
             X = np.column_stack([rng.permutation(n) for _ in range(5)]) / n
             signs = rng.permutation(np.arange(27) % 2 * 2.0 - 1)
             fields = np.floor(3 * X[:, [0, 2, 4]]).astype(int) @ np.array([9, 3, 1])
             secret = rng.random(n) < 0.5 + move * signs[fields]
-            missed += GridSearch(X, NO_CODES).best(*residuals(np.full(n, 0.5), secret)) is None
+            missed += search.GridSearch(X, NO_CODES).best(*residuals(np.full(n, 0.5), secret)) is None
         assert missed <= 0.15 * tables + 3 * np.sqrt(0.15 * tables)
 
     def test_a_missing_cell_has_a_place_of_its_own_and_cuts_have_equally_many_records_between_them(self):
         column = np.append(np.arange(90.0), np.full(30, np.nan))
-        assert np.bincount(place_of_each(column, cuts_of(column, False, 3))).tolist() == [30, 30, 30, 30]
-        assert len(cuts_of(column, False, 3, 0.5)) == 3
-        assert cuts_of(np.array([1.0, 2.0, 2.0, 7.0]), True, 2).tolist() == [1.0, 2.0]
+        assert np.bincount(search.place_of_each(column, search.cuts_of(column, False, 3))).tolist() == [30, 30, 30, 30]
+        assert len(search.cuts_of(column, False, 3, 0.5)) == 3
+        assert search.cuts_of(np.array([1.0, 2.0, 2.0, 7.0]), True, 2).tolist() == [1.0, 2.0]
 
 
 class TestTheModel:
     def test_posteriors_add_up_to_one_and_are_near_the_true_ones(self):
         X, secret, _ = board(1_500, 1.5, 3)
-        model = train_grids(X, NO_CODES, secret, secrets=2, random_state=np.random.default_rng(0))
+        model = grids.train_grids(X, NO_CODES, secret, secrets=2, random_state=np.random.default_rng(0))
         fresh, _, odds = board(1_000, 1.5, 4)
         logs = model.log_posterior(fresh)
         assert np.exp(logs).sum(axis=1) == pytest.approx(1)
@@ -92,7 +91,7 @@ class TestTheModel:
 
     def test_where_nothing_is_there_it_adds_nothing(self):
         X, secret, _ = board(1_000, 0.0, 6)
-        model = train_grids(X, NO_CODES, secret, secrets=2, random_state=np.random.default_rng(0))
+        model = grids.train_grids(X, NO_CODES, secret, secrets=2, random_state=np.random.default_rng(0))
         logs = model.log_posterior(X)
         assert np.abs(logs - logs[0]).max() < 0.5
         assert {len(columns) for columns in model.columns} == {1}
@@ -101,8 +100,8 @@ class TestTheModel:
         X, secret, odds = board(1_500, 1.5, 7)
         told = np.column_stack([expit(-odds), expit(odds)])
         rng = np.random.default_rng(0)
-        assert remaining(X, NO_CODES, secret, told, random_state=rng) is None
-        left = remaining(X, NO_CODES, secret, np.full((1_500, 2), 0.5), random_state=rng)
+        assert grids.remaining(X, NO_CODES, secret, told, random_state=rng) is None
+        left = grids.remaining(X, NO_CODES, secret, np.full((1_500, 2), 0.5), random_state=rng)
         assert set(left.columns) == {(1, 3)}
         moved = left.moved(X, np.zeros((1_500, 2)), np.full(2, 0.5))
         assert np.corrcoef(moved[:, 1], odds)[0, 1] > 0.75
@@ -136,7 +135,7 @@ class TestIntervals:
         fitted = AutoLogLift(learners=("linear",), folds=2, random_state=0).fit(X, secret)
         low, high = fitted.log_lift_interval(X)
         assert fitted.remains_ is None
-        unseen = np.sqrt(overlooked(records=320, columns=5) * (1 - fitted.prior_) / fitted.prior_)
+        unseen = np.sqrt(search.overlooked(records=320, columns=5) * (1 - fitted.prior_) / fitted.prior_)
         # At the upper end no posterior exceeds one.
         assert (fitted.log_lift(X) - low >= unseen - 1e-9).all()
         assert (np.minimum(fitted.log_lift(X) + unseen, np.log(1.9)) <= high).all()

@@ -92,13 +92,13 @@ class _GridFitting:
         """Include the grids that show most of what is left, until nothing is."""
         singles = len(self.grids)
         for _ in range(MOST_GRIDS):
-            found = search.best(*self._slopes())
-            if found is None:
+            strongest = search.best(*self._slopes())
+            if strongest is None:
                 break
             # The edges of the tilings are not the true ones, and those of the next fold are elsewhere again: so the
             # spread over folds shows how little is known there.
-            shifts = (np.arange(TILINGS)[:, None] + rng.random((TILINGS, len(found.columns)))) / TILINGS
-            self.include(found.columns, [self._cuts(found, categorical, own) for own in shifts])
+            shifts = (np.arange(TILINGS)[:, None] + rng.random((TILINGS, len(strongest.columns)))) / TILINGS
+            self.include(strongest.columns, [self._cuts(strongest, categorical, own) for own in shifts])
             self.sweep(singles)
 
     def include(self, columns: tuple[int, ...], cuts: list[tuple[Floats, ...]]) -> None:

@@ -99,9 +99,9 @@ def overlooked(*, records: int, columns: int) -> float:
     if not tests:
         return 0.0
     fields = float(3**order)
-    found, power = -ndtri(CHANCE / tests) * np.sqrt(2 * fields), -ndtri(0.05)
+    clear, power = -ndtri(CHANCE / tests) * np.sqrt(2 * fields), -ndtri(0.05)
     # The root of: what is there exceeds what must be found by ``power`` standard errors of a noncentral chi-squared.
-    there = found + 2 * power**2 + power * np.sqrt(2 * fields + 4 * found + 4 * power**2)
+    there = clear + 2 * power**2 + power * np.sqrt(2 * fields + 4 * clear + 4 * power**2)
     return float(there / min(records, MOST_RECORDS))
 
 
@@ -172,8 +172,8 @@ class _Cutting:
         secrets = len(weights) // 2
         tables = np.stack([flags.T @ (flags * weight[:, None]) for weight in weights])
         slopes, curvatures = tables[:secrets], tables[secrets:].clip(min=0)
-        held = 1 / (curvatures + PENALTY)
+        inverse = 1 / (curvatures + PENALTY)
         # The fourth moment of a sum of hits that are seldom expected is that of a Poisson number.
-        spread = (2 * curvatures**2 + curvatures) * held**2
-        parts = np.stack([(each).sum(axis=0) for each in (slopes**2 * held, curvatures * held, spread)])
+        spread = (2 * curvatures**2 + curvatures) * inverse**2
+        parts = np.stack([(each).sum(axis=0) for each in (slopes**2 * inverse, curvatures * inverse, spread)])
         return np.asarray(np.add.reduceat(np.add.reduceat(parts, starts, axis=1), starts, axis=2), dtype=np.float64)
