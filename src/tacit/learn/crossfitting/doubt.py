@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from tacit.learn.arrays import Codes, Floats
-from tacit.learn.grids.search import overlooked
+from tacit.learn.grids.search import most_searched, overlooked
 from tacit.lift import lower_limit, upper_limit
 
 # The larger factor of two worlds is used: within one world, errors are shared by all records. Aiming at 95% in one
@@ -55,7 +55,8 @@ def least_error(prior: Floats, *, records: int, columns: int) -> Floats:
 def overlooked_error(prior: Floats, *, records: int, columns: int) -> Floats:
     """How far an interaction that the search for grids may overlook moves a log-lift, as a mean over records."""
     # Learners see four records of five.
-    return np.asarray(np.sqrt(overlooked(records=records * 4 // 5, columns=columns) * (1 - prior) / prior))
+    searched = min(records * 4 // 5, most_searched(len(prior)))
+    return np.asarray(np.sqrt(overlooked(records=searched, columns=columns) * (1 - prior) / prior))
 
 
 @dataclass(frozen=True)

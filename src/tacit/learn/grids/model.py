@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.learn.arrays import Codes, Flags, Floats, log_softmax, softmax
-from tacit.learn.grids.search import MOST_RECORDS, Grid, GridSearch, cuts_of, place_of_each
+from tacit.learn.grids.search import Grid, GridSearch, cuts_of, most_searched, place_of_each
 
 # Ranges of a column by itself; the most grids, and the tilings of each; how often all fields are fitted again, and how
 # far one step may go.
@@ -71,7 +71,7 @@ def remaining(
     ----------
     If the posteriors are true, there is one with a probability of about 5% or less.
     """
-    rows = np.linspace(0, len(secret) - 1, min(len(secret), MOST_RECORDS)).astype(np.int64)
+    rows = np.linspace(0, len(secret) - 1, min(len(secret), most_searched(posterior.shape[1]))).astype(np.int64)
     scores = np.log(posterior[rows].clip(min=LEAST_PROBABILITY))
     fitting = _GridFitting(ordinal[rows], secret[rows], scores)
     fitting.search(GridSearch(ordinal[rows], categorical), categorical, random_state)

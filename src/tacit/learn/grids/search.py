@@ -25,7 +25,7 @@ CHANCE, PENALTY = 0.05, 1.0
 TINY = 1e-9
 # The most records for grids of few parts, and for those of more. More columns would take long: by threes, and by twos.
 COARSE, MOST_RECORDS, MOST_FOR_FINE = 4, 20_000, 4_000
-MOST_BY_THREES, MOST_BY_TWOS = 20, 50
+MOST_BY_THREES, MOST_BY_TWOS, FEW_SECRETS = 20, 50, 8
 
 
 def cuts_of(column: Floats, coded: bool, parts: int, shift: float = 0.0) -> Floats:
@@ -89,11 +89,16 @@ class GridSearch:
         return Grid(columns, parts, float(every.max()))
 
 
+def most_searched(secrets: int) -> int:
+    """How many records are searched: every secret takes its own time."""
+    return MOST_RECORDS * FEW_SECRETS // max(FEW_SECRETS, secrets)
+
+
 def overlooked(*, records: int, columns: int) -> float:
     """How much of a secret's variance an interaction may explain and still be overlooked about once in eight times.
 
-    Of an interaction that is spread over the fields of a grid of three parts. One of more columns, or of many small
-    fields, may explain more.
+    Of an interaction that is spread over the fields of a grid of three parts. One of more columns (with more than
+    twenty, of more than two), or of many small fields, may explain more.
     """
     order, tests = min(columns, 3), sum(comb(columns, order) for order, _ in _tried(columns))
     if not tests:
@@ -102,7 +107,7 @@ def overlooked(*, records: int, columns: int) -> float:
     clear, power = -ndtri(CHANCE / tests) * np.sqrt(2 * fields), -ndtri(0.05)
     # The root of: what is there exceeds what must be found by ``power`` standard errors of a noncentral chi-squared.
     there = clear + 2 * power**2 + power * np.sqrt(2 * fields + 4 * clear + 4 * power**2)
-    return float(there / min(records, MOST_RECORDS))
+    return float(there / records)
 
 
 def _tried(columns: int) -> list[tuple[int, int]]:
