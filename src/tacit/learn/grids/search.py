@@ -25,7 +25,7 @@ CHANCE, PENALTY = 0.05, 1.0
 TINY = 1e-9
 # The most records for grids of few parts, and for those of more. More columns would take long: by threes, and by twos.
 COARSE, MOST_RECORDS, MOST_FOR_FINE = 4, 20_000, 4_000
-MOST_BY_THREES, MOST_BY_TWOS, FEW_SECRETS = 20, 50, 8
+MOST_BY_THREES, MOST_BY_TWOS, FEW_SECRETS = 20, 50, 2
 
 
 def cuts_of(column: Floats, coded: bool, parts: int, shift: float = 0.0) -> Floats:
