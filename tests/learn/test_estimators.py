@@ -239,7 +239,7 @@ class TestCrossFitting:
         discrete, numbers = (SAMPLERS[name](300, np.random.default_rng(0)) for name in ("discrete", "gauss2"))
         words = {"folds": 2, "doubt": False, "random_state": 0}
         again = AutoLogLift(**words).fit(discrete.X, discrete.s).fit(numbers.X, numbers.s)
-        assert [c.name for c in again.candidates_] == ["linear", "products", "trees", "boosting", "net"]
+        assert [c.name for c in again.candidates_] == ["linear", "products", "trees", "grids", "boosting", "net"]
         assert (again.log_lift(numbers.X) == AutoLogLift(**words).fit(numbers.X, numbers.s).log_lift(numbers.X)).all()
 
     @pytest.mark.long

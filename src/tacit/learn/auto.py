@@ -16,30 +16,33 @@ from tacit.learn.crossfitting.folds import fold_of_each
 from tacit.learn.crossfitting.training import Progress
 from tacit.learn.encoding import Features
 
-# Deep trees are grown separately for every secret: with more secrets than this they would take most of the time.
-MOST_BOOSTED_SECRETS = 8
+# These learn every secret separately: with more secrets than this they would take most of the time.
+ONE_BY_ONE, MOST_ONE_BY_ONE = ("grids", "boosting"), 8
 # With more than ``MANY`` records, learners are first tried on ``TRIED`` of them, in two parts; those without which the
 # blend loses hardly more (nats per record) are dropped. Deep trees are not: they gain most from more records.
-# Nets take as long as all trees, and on few records look better than they are on many: they must gain more.
-MANY, TRIED, HARDLY, HARDLY_BY_NETS = 20_000, 6_000, 0.002, 0.01
+# Nets take as long as all trees, and on few records look better than they are on many: they must gain more. So must
+# grids, which find on few records what trees find on many; they are judged first, for they are there for what all
+# others miss.
+MANY, TRIED, HARDLY, HARDLY_BY_NETS, HARDLY_BY_GRIDS = 20_000, 6_000, 0.002, 0.01, 0.03
 
 
 class AutoLogLift(Blended):
     """Log-lift by a measured choice of learners.
 
     Every learner that suits the records is cross-fitted: smoothed counts, a linear model, a linear model with
-    products, quick and deep boosted trees, small nets. Their log-lifts are added with the weights that lose least on
-    held-out records; a learner that does not help gets weight zero, and a sum below one tempers learners that claim too
-    much. With more than 20,000 records all are tried on some of them first.
+    products, quick and deep boosted trees, grids of two or three columns, small nets. Their log-lifts are added with
+    the weights that lose least on held-out records; a learner that does not help gets weight zero, and a sum below one
+    tempers learners that claim too much. With more than 20,000 records all are tried on some of them first.
 
-    The intervals are estimates: they account for what the learners were seen to get wrong, but not for an interaction
-    that none of them found. What they covered where the truth is known is in the benchmarks.
+    The intervals are estimates: they account for what the learners were seen to get wrong, for what remains in held-out
+    records, and for an interaction of up to three columns too faint to be seen in them. Other interactions that nobody
+    found are not accounted for. What the intervals covered where the truth is known is in the benchmarks.
 
     Parameters
     ----------
     learners : sequence of names, optional
-        Which to try: "counts", "linear", "products", "trees", "boosting", "net". All by default (with more than eight
-        secrets all but "boosting", which would take most of the time).
+        Which to try: "counts", "linear", "products", "trees", "grids", "boosting", "net". All by default (with more
+        than eight secrets all but "grids" and "boosting", which would take most of the time).
     folds : int, optional
         Number of parts the records are split into; each is scored by models of the others. By default 5, and 3 from
         50,000 records on.
@@ -85,9 +88,14 @@ class AutoLogLift(Blended):
             chosen = lifts[[place[name] for name in names]]
             return log_loss(blend(chosen, best_weights(chosen, own, self.prior_), self.prior_), own, self.prior_)
 
+        def kept_without(name: str) -> list[str]:
+            return [other for other in kept if other != name]
+
         loss = loss_of(kept)
+        if "grids" in kept[1:] and (others := loss_of(kept_without("grids"))) - loss < HARDLY_BY_GRIDS:
+            kept, loss = kept_without("grids"), others
         while len(kept) > 1:
-            without = {name: loss_of([other for other in kept if other != name]) for name in kept if name != "boosting"}
+            without = {name: loss_of(kept_without(name)) for name in kept if name != "boosting"}
             worth = {name: HARDLY_BY_NETS if name == "net" else HARDLY for name in without}
             least = min(without, key=lambda name: (without[name] - loss) / worth[name])
             if without[least] - loss >= worth[least]:
@@ -107,6 +115,6 @@ class AutoLogLift(Blended):
         if unknown or not wanted:
             raise ArgumentError(f"no learner {unknown[0] if unknown else 'named'!r}; choose from {', '.join(LEARNERS)}")
         suited = {name: LEARNERS[name] for name in wanted if LEARNERS[name].suits(view)}
-        if len(self.prior_) > MOST_BOOSTED_SECRETS and self.learners is None:
-            suited.pop("boosting", None)
+        if len(self.prior_) > MOST_ONE_BY_ONE and self.learners is None:
+            suited = {name: learner for name, learner in suited.items() if name not in ONE_BY_ONE}
         return suited or {name: LEARNERS[name] for name in wanted}

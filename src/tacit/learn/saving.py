@@ -24,6 +24,7 @@ OURS = frozenset(
         *("counts.CountLogLift", "crossfitting.smoothing.CountTable", "crossfitting.candidates.NothingLearned"),
         *("crossfitting.crossfit.Ensemble", "crossfitting.crossfit.LearnerScore", "encoding.Encoder"),
         *("crossfitting.absence.Absences", "crossfitting.doubt.Doubt", "crossfitting.doubt.Tail"),
+        "grids.model.GridsModel",
         *("linear.LinearModel", "nets.networks.NetworksModel", "nets.neural.NeuralLogLift"),
         *("nets.prefix_net.PrefixNetwork", "nets.prefixes.InputLayout", "nets.prefixes.PrefixLogLift"),
     )

@@ -16,13 +16,16 @@ from tacit.learn.boosted.quick import train_trees
 from tacit.learn.crossfitting.folds import checked_apart
 from tacit.learn.crossfitting.smoothing import CountTable
 from tacit.learn.encoding import Encoder, Features
+from tacit.learn.grids.model import train_grids
+from tacit.learn.grids.search import MOST_BY_TWOS
 from tacit.learn.linear import MOST_COLUMNS, train_linear
 from tacit.learn.nets.networks import NetworksModel, train_small_networks
 
 # Trees on more columns than this would be slow and no better than the linear model.
 MOST_TREE_COLUMNS = 500
 # The most records that learners of few numbers learn from, and that say when to stop (nets look at these often).
-MOST_FOR_LINEAR, MOST_FOR_PRODUCTS, MOST_FOR_TREES, MOST_FOR_NETS = 40_000, 20_000, 20_000, 20_000
+MOST_FOR_LINEAR, MOST_FOR_PRODUCTS, MOST_FOR_TREES = 40_000, 20_000, 20_000
+MOST_FOR_GRIDS, MOST_FOR_NETS = 10_000, 20_000
 MOST_CHECKED, MOST_ASKED = 8_000, 3_000
 
 
@@ -123,6 +126,12 @@ def _trees(lesson: Lesson, learn: Codes, check: Codes) -> FoldModel:
     return train_trees(*lesson.view.ordinal, lesson.secret, learn, check, secrets=secrets, random_state=seed)
 
 
+def _grids(lesson: Lesson, learn: Codes, check: Codes) -> FoldModel:
+    rows, (ordinal, categorical) = np.concatenate([learn, check]), lesson.view.ordinal
+    words: dict[str, Any] = {"secrets": len(lesson.prior), "random_state": lesson.random_state}
+    return train_grids(ordinal[rows], categorical, lesson.secret[rows], **words)
+
+
 def _boosting(lesson: Lesson) -> list[FoldModel]:
     parts, secrets = [(learn, check[:MOST_CHECKED]) for learn, check in lesson.parts], len(lesson.prior)
     models = train_boosting(*lesson.view.ordinal, lesson.secret, parts, secrets=secrets, random_state=lesson.seed)
@@ -157,6 +166,10 @@ def _narrow(view: View) -> bool:
     return view.features.shape[1] <= MOST_TREE_COLUMNS
 
 
+def _griddable(view: View) -> bool:
+    return view.features.sparse is None and 2 <= view.features.shape[1] <= MOST_BY_TWOS
+
+
 def _repeats(view: View) -> bool:
     """Counting needs values that occur more than once; a look at some records shows whether they do."""
     if view.features.sparse is not None:
@@ -175,6 +188,7 @@ LEARNERS = {
         "linear model with products", _few, each_part(partial(_linear, products=True), most=MOST_FOR_PRODUCTS)
     ),
     "trees": Learner("boosted trees", _narrow, each_part(_trees, most=MOST_FOR_TREES)),
+    "grids": Learner("grids of two or three columns", _griddable, each_part(_grids, most=MOST_FOR_GRIDS)),
     "boosting": Learner("deep boosted trees", _narrow, _boosting),
     "net": Learner("small neural nets", _dense, _nets),
 }
@@ -184,4 +198,4 @@ def what_it_reads(learner: str, view: View) -> Any:
     """The records in the form that the models of a learner read."""
     if learner == "counts":
         return view.features
-    return view.ordinal[0] if learner in ("trees", "boosting") else view.design
+    return view.ordinal[0] if learner in ("trees", "grids", "boosting") else view.design

@@ -18,10 +18,11 @@ from tacit.learn.contract import LogLiftEstimator
 from tacit.learn.crossfitting.absence import Absences
 from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
 from tacit.learn.crossfitting.candidates import FoldModel, Learner, View, what_it_reads
-from tacit.learn.crossfitting.doubt import WORLDS, Doubt, least_error, redrawn, stretch
+from tacit.learn.crossfitting.doubt import WORLDS, Doubt, least_error, overlooked_error, redrawn, stretch
 from tacit.learn.crossfitting.folds import fold_of_each
 from tacit.learn.crossfitting.training import FoldLesson, blended_evenly, out_of_fold, trained
 from tacit.learn.encoding import Features
+from tacit.learn.grids.model import GridsModel, remaining
 from tacit.lift import entropy
 
 ROWS_AT_ONCE = 50_000
@@ -63,6 +64,8 @@ class CrossFitted(LogLiftEstimator):
         scale; see ``log_lift_interval``.
     absences_ : Absences or None
         Where a secret should have been met and was not, so that it may never occur there.
+    remains_ : GridsModel or None
+        Where records differ from what models that did not see them said, by more than chance.
 
     Guarantees
     ----------
@@ -103,16 +106,21 @@ class CrossFitted(LogLiftEstimator):
         self._cross_fit(features, secret, rng)
         self.doubt_: Doubt | None = None
         self.absences_: Absences | None = None
+        self.remains_: GridsModel | None = None
         self.association_p_value_ = float("nan")
         if self.doubt and folds:
             self.association_p_value_ = association_test(self.encoder_.design(features), secret, rng)
             least = least_error(self.prior_, records=len(secret), columns=features.shape[1])
             factors = self._doubt_factors(features, rng)
             apart = self.out_of_fold_log_lift_
-            self.doubt_ = Doubt.of(self.prior_, least, factors, apart, secret)
+            searched = 0 if features.sparse is not None else features.shape[1]
+            overlooked = overlooked_error(self.prior_, records=len(secret), columns=searched)
+            self.doubt_ = Doubt.of(self.prior_, least, factors, apart, secret, overlooked)
             if features.sparse is None:
                 claims = self.prior_ * np.exp(apart)
-                self.absences_ = Absences.of(*self.encoder_.ordinal(features), claims, secret)
+                ordinal, categorical = self.encoder_.ordinal(features)
+                self.absences_ = Absences.of(ordinal, categorical, claims, secret)
+                self.remains_ = remaining(ordinal, categorical, secret, claims, random_state=rng)
 
     def _doubt_factors(self, features: Features, rng: np.random.Generator) -> Floats:
         """How much too narrow the spread is, found in worlds whose log-lift is known: those of one fold's models."""
@@ -140,8 +148,9 @@ class CrossFitted(LogLiftEstimator):
     def _interval(self, features: Features, confidence: float, simultaneous: bool) -> tuple[Floats, Floats]:
         """The spread over models of different folds, stretched as it had to be where the truth was known.
 
-        It accounts for what the learners get wrong, but not for an interaction that none of them found. Where a secret
-        should have been met and was not, the lower end is minus infinity.
+        Where held-out records differ from what was learned, in fields of two or three columns, the interval reaches as
+        much further. It does not account for an interaction that shows nowhere. Where a secret should have been met and
+        was not, the lower end is minus infinity.
         """
         if self.doubt_ is None:
             raise ArgumentError("no intervals were prepared: fit the estimator with folds and doubt=True")
@@ -149,7 +158,13 @@ class CrossFitted(LogLiftEstimator):
         absent = np.zeros(middle.shape, dtype=bool)
         if self.absences_ is not None:
             absent = self.absences_(self.encoder_.ordinal(features)[0])
-        return self.doubt_.interval(middle, spread, absent, confidence=confidence, simultaneous=simultaneous)
+        low, high = self.doubt_.interval(middle, spread, absent, confidence=confidence, simultaneous=simultaneous)
+        if self.remains_ is not None:
+            more = self.remains_.moved(self.encoder_.ordinal(features)[0], middle, self.prior_)
+            # No posterior exceeds 1.
+            highest = np.maximum(high, -np.log(self.prior_))
+            low, high = low + np.minimum(more, 0.0), np.minimum(high + np.maximum(more, 0.0), highest)
+        return low, high
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ and so easier to learn.
 
 No interval of single log-lifts can be right for every population: where hardly a record occurs twice, it would have to
 be as wide as knowing nothing (Barber, *Is distribution-free inference possible for binary regression?*, EJS 2020). An
-interaction that no learner found is in no spread. What was covered where the truth is known is in the benchmarks.
+interaction that no learner found is in no spread, so held-out records are searched for it, and no interval is narrower
+than what that search may overlook. What was covered where the truth is known is in the benchmarks.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from tacit.learn.arrays import Codes, Floats
+from tacit.learn.grids.search import most_searched, overlooked
 from tacit.lift import lower_limit, upper_limit
 
 # The larger factor of two worlds is used: within one world, errors are shared by all records. Aiming at 95% in one
@@ -48,6 +50,13 @@ def least_error(prior: Floats, *, records: int, columns: int) -> Floats:
     It is the doubt that remains where models learned nothing and so agree that there is nothing.
     """
     return np.asarray(np.sqrt((columns + 1) * (1 - prior) / (prior * records)))
+
+
+def overlooked_error(prior: Floats, *, records: int, columns: int) -> Floats:
+    """How far an interaction that the search for grids may overlook moves a log-lift, as a mean over records."""
+    # Learners see four records of five.
+    searched = min(records * 4 // 5, most_searched(len(prior)))
+    return np.asarray(np.sqrt(overlooked(records=searched, columns=columns) * (1 - prior) / prior))
 
 
 @dataclass(frozen=True)
@@ -87,17 +96,27 @@ class Doubt:
     hits: Tail
     misses: Tail
     records: int
+    overlooked: Floats
 
     @classmethod
-    def of(cls, prior: Floats, least: Floats, factors: Floats, apart: Floats, secret: Codes) -> Doubt:
+    def of(
+        cls,
+        prior: Floats,
+        least: Floats,
+        factors: Floats,
+        apart: Floats,
+        secret: Codes,
+        overlooked: Floats | None = None,
+    ) -> Doubt:
         """``apart`` is what models said about the training records that they did not see."""
         hit = secret[:, None] == np.arange(len(prior))
-        return cls(prior, least, factors, Tail.of(apart, hit), Tail.of(-apart, ~hit), len(secret))
+        unseen = np.zeros(len(prior)) if overlooked is None else overlooked
+        return cls(prior, least, factors, Tail.of(apart, hit), Tail.of(-apart, ~hit), len(secret), unseen)
 
     def interval(
         self, middle: Floats, spread: Floats, absent: NDArray[np.bool_], *, confidence: float, simultaneous: bool
     ) -> tuple[Floats, Floats]:
-        """Lower and upper end, at least as far out as the least error says.
+        """Lower and upper end, at least as far out as the least error says, and as an overlooked interaction may be.
 
         No posterior exceeds 1, so no log-lift exceeds minus the logarithm of the prior: of the least prior that the
         number of records of the secret allows (Clopper and Pearson).
@@ -113,6 +132,7 @@ class Doubt:
         factor = self.factors[-1] if simultaneous else self.factors[:-1]
         stretched = _reach(confidence) * factor * _widened(spread, self.least)
         reach = np.maximum(stretched, _reach(apart) * self.least)
+        reach = np.maximum(reach, _reach(apart) / _reach(USUAL_CONFIDENCE) * self.overlooked)
         beta = (1 - apart) / 2
         counts = np.round(self.prior * self.records)
         gone = np.where(absent, self.prior * np.exp(middle), 0.0).sum(axis=1, keepdims=True)
