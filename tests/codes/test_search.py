@@ -249,10 +249,16 @@ def test_a_table_of_no_or_one_record_is_one_cell(n):
     assert len(grow(records, columns, [SecretBound(2, 0.5, 0.5)], least=5, use=np.zeros(n, int))) == 1
 
 
-@pytest.mark.parametrize(("each", "cells"), [(100, 16), (10_000, 30), (20_000, 60)])
-def test_the_more_records_a_table_has_the_finer_a_column_is_told(each: int, cells: int) -> None:
-    # 60 values of one column, two secrets that it says nothing about.
+@pytest.mark.parametrize(
+    ("each", "columns", "cells"), [(100, 1, 16), (10_000, 1, 30), (20_000, 1, 60), (20_000, 4, 30)]
+)
+def test_the_more_records_a_table_has_for_each_column_the_finer_a_column_is_told(
+    each: int, columns: int, cells: int
+) -> None:
+    # 60 values of one column, others of one value, two secrets that they say nothing about.
     atom, secret = np.repeat(np.arange(60), 2), np.tile([0, 1], 60)
-    records = GroupedRecords.of(atom[:, None], secret, records=np.full(120, each // 2))
-    tree = grow(records, [ColumnAtoms(60, True)], [SecretBound(2, 0.1, 0.1)], least=10)
+    atoms = np.column_stack([atom, *np.zeros((columns - 1, 120), int)])
+    records = GroupedRecords.of(atoms, secret, records=np.full(120, each // 2))
+    sizes = [ColumnAtoms(60, True), *[ColumnAtoms(1, True)] * (columns - 1)]
+    tree = grow(records, sizes, [SecretBound(2, 0.1, 0.1)], least=10)
     assert len(tree.leaves) == cells

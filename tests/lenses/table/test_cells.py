@@ -352,3 +352,17 @@ def test_a_sample_of_a_release_that_was_made_again_is_not_read_again(
     assert verify(tmp_path / "r", against=tmp_path / "stays.parquet").verdict == "holds"
     data = pq.read_table(tmp_path / "r" / "data.parquet").to_pydict()
     assert {name: values[:: -(-ROWS // 100)] for name, values in data.items() if name in kept[-1]} == kept[-1]
+
+
+@pytest.mark.parametrize("write", ["text", "means"])
+def test_numbers_that_are_nan_in_a_parquet_file_without_nulls_are_missing(tmp_path: Path, write: str) -> None:
+    # Such a file states the smallest and the largest number, and that nothing is missing.
+    chance, n = np.random.default_rng(1), 3_000
+    numbers = np.where(chance.random(n) < 0.2, np.nan, chance.integers(0, 3, n) / 2)
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table({"ill": np.where(chance.random(n) < 0.3, "yes", "no"), "dose": pa.array(numbers)}), path)
+    protect(path, secret="ill", epsilon=0.5, mechanism="cells", write=write, out=tmp_path / "release")
+    written = pq.read_table(tmp_path / "release" / "data.parquet").column("dose").to_pylist()
+    missing = None if write == "means" else "missing"
+    assert [value == missing for value in written] == np.isnan(numbers).tolist()
+    assert verify(tmp_path / "release", against=path).verdict == "holds"

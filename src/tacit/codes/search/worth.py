@@ -17,8 +17,9 @@ from tacit.codes.tree import ColumnAtoms
 from tacit.lift import Mask, Matrix, Vector
 from tacit.lift.joint import sums
 
-# A column of more atoms counts by this many groups, or by one for so many records where that is more.
-_GROUPS, _RECORDS_PER_GROUP = 16, 20_000
+# A column of more atoms counts by this many groups, or where that is more, by one for so many records and columns: the
+# columns share the cells, and one that is told very finely takes them from the others.
+_GROUPS, _RECORDS_PER_GROUP, _FEWEST_COLUMNS = 16, 10_000, 2
 # Labels that are counted at once, so that many columns take few calls and little memory.
 _AT_ONCE = 1_000_000
 # A share of the use in an atom is drawn towards that of the table as if by this many records.
@@ -169,7 +170,8 @@ def _inverse(entropies: list[float]) -> Vector:
 
 
 def _most_groups(records: GroupedRecords) -> int:
-    return max(_GROUPS, int(records.records.sum()) // _RECORDS_PER_GROUP)
+    columns: int = max(_FEWEST_COLUMNS, records.codes.shape[1])
+    return max(_GROUPS, int(records.records.sum()) // (_RECORDS_PER_GROUP * columns))
 
 
 def _quantiles(counts: Vector, most: int) -> Ints:
