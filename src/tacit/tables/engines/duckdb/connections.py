@@ -31,8 +31,8 @@ SHARE = 0.6
 # A process locks the directory it has made within this many seconds.
 FRESH = 60.0
 
-# DuckDB would take what a Parquet file says of its columns for true, and leave out questions that it seems to answer: the
-# largest number is stated without NaN, which was then counted as a number, and a false statement would be believed.
+# DuckDB would believe what a Parquet file says of its columns, and leave out questions that this seems to answer. But
+# the largest number is stated without NaN, which was then counted as a number; and files may lie.
 SETTINGS = "SET TimeZone = 'UTC'; SET enable_progress_bar = false; SET disabled_optimizers = 'statistics_propagation'"
 
 _memory: ContextVar[str | None] = ContextVar("memory", default=None)
