@@ -30,7 +30,6 @@ from tacit.tables import (
 )
 from tacit.tables.engines import engine_class
 from tacit.tables.engines.duckdb import connections, engine, layouts, rewriting
-from tacit.tables.engines.duckdb.connections import LeftMemory, connect, free_memory
 
 ROWS = 3000
 
@@ -182,8 +181,8 @@ def test_an_engine_leaves_memory_for_what_is_beside_its_tables_as_long_as_it_is_
 
 
 def test_memory_is_given_back_while_a_result_is_being_read():
-    connection = connect(memory="300MiB")
-    beside = LeftMemory(connection, 100 << 20)
+    connection = connections.connect(memory="300MiB")
+    beside = connections.LeftMemory(connection, 100 << 20)
     result = connection.execute("SELECT range FROM range(5000)")
     assert result.fetchone() == (0,)
     del beside
@@ -194,9 +193,9 @@ def test_memory_is_given_back_while_a_result_is_being_read():
 def test_a_process_is_told_of_no_more_than_its_group_may_take(monkeypatch):
     told = {"/proc/meminfo": "MemFree: 9 kB\nMemAvailable:  2048 kB\n", "/sys/fs/cgroup/memory.max": "max\n"}
     monkeypatch.setattr(Path, "read_text", lambda self: told[str(self)] if str(self) in told else open_nothing())
-    assert free_memory() == 2048 * 1024
+    assert connections.free_memory() == 2048 * 1024
     told["/sys/fs/cgroup/memory.max"] = "1000000\n"
-    assert free_memory() == 1_000_000
+    assert connections.free_memory() == 1_000_000
 
 
 def open_nothing():

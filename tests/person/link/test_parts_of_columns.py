@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from sizes import many
-from tacit.person.link.wide import Wide, WideEvidence, gathered, wide_evidence
+from tacit.person.link import gathered, wide as reading
 from tacit.tables import open_table
 
 FORMS = {
@@ -44,12 +44,12 @@ def written_table(chance: random.Random) -> dict[str, list[str | None]]:
     return columns
 
 
-def wide(columns: dict[str, list[str | None]], **more: object) -> Wide:
+def wide(columns: dict[str, list[str | None]], **more: object) -> reading.Wide:
     table = open_table(pa.table({name: pa.array(cells, pa.string()) for name, cells in columns.items()}))
-    return Wide(table, {label: label for label in FORMS}, forms=FORMS, **more)  # type: ignore[arg-type]
+    return reading.Wide(table, {label: label for label in FORMS}, forms=FORMS, **more)  # type: ignore[arg-type]
 
 
-def said(source: Wide, first: int = 0) -> set[tuple[object, ...]]:
+def said(source: reading.Wide, first: int = 0) -> set[tuple[object, ...]]:
     """What the records of a table say."""
     attributes = gathered([source]).attributes
     rows = attributes.store.ask(f"SELECT rid, label, value, confidence FROM {attributes.name}")
@@ -65,9 +65,11 @@ def test_a_table_is_read_the_same_in_one_piece_and_in_parts(seed: int) -> None:
     spans = list(zip([0, *ends], [*ends, rows], strict=True))
     parts = [({name: cells[a:b] for name, cells in columns.items()}, a) for a, b in spans]
     whole = wide(columns)
-    shown = reduce(WideEvidence.__add__, [wide_evidence(wide(part)) for part, _ in parts], WideEvidence())
+    shown = reduce(
+        reading.WideEvidence.__add__, [reading.wide_evidence(wide(part)) for part, _ in parts], reading.WideEvidence()
+    )
     assert shown.records == rows
     readings = shown.readings(whole)
-    assert readings == wide_evidence(whole).readings(whole)
+    assert readings == reading.wide_evidence(whole).readings(whole)
     together = set().union(*(said(wide(part, readings=readings), first) for part, first in parts))
     assert together == said(whole)
