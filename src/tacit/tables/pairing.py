@@ -158,7 +158,9 @@ def spelled_oddly(table: Table) -> int:
     if not names:
         return 0
     batches = _spellings(table, names).batches(plain_names(names), BATCH)
-    return sum(int(np.count_nonzero(np.stack([each.to_numpy() for each in batch.columns]).any(axis=0))) for batch in batches)
+    return sum(
+        int(np.count_nonzero(np.stack([each.to_numpy() for each in batch.columns]).any(axis=0))) for batch in batches
+    )
 
 
 def _spellings(table: Table, names: Sequence[str]) -> Table:
