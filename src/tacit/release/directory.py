@@ -109,8 +109,8 @@ def text_of_certificate(certificate: Certificate) -> str:
 def refuse_target(out: str | Path, *, original: Path | None, overwrite: bool) -> None:
     """Refuse, before anything is computed, a directory that a release may not be written to.
 
-    Refused are: a directory that holds the original, or is inside it; a file; and an existing directory that is not
-    empty, unless it is to be replaced and is a release that Tacit can read, with nothing in it that Tacit did not write.
+    Refused are: a directory that holds the original, or is in it; a file; and an existing directory that is not empty,
+    unless it is to be replaced and is a release that Tacit can read, with nothing in it that Tacit did not write.
     """
     # A link is followed: its target is what gets replaced.
     target = Path(os.path.realpath(checked_path(out)))
