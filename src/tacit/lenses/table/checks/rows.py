@@ -163,5 +163,5 @@ def check_of_merging(rows: RowComparison) -> Check:
     """Without the rules, if nothing was drawn: merged records all look the same, and no other says more than it did."""
     looks = len(np.unique(rows.pairs.output[rows.merged[rows.pairs.value]]))
     odd = spelled_oddly(rows.data.select(rows.certificate.released))
-    told = f"{odd:,} records hold a number that protect does not write" if odd else f"they carry {looks:,} values"
-    return Check("merged records all look the same", looks < 2 and not odd, told)
+    detail = f"{odd:,} records hold a number that protect does not write" if odd else f"they carry {looks:,} values"
+    return Check("merged records all look the same", looks < 2 and not odd, detail)
