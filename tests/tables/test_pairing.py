@@ -299,3 +299,13 @@ def test_rows_whose_numbers_are_counted_alike_but_written_otherwise_are_told_apa
     texts = open_table(pa.table({"a.b": ["x"] * 36, "t": ["x"] * 36}))
     assert spelled_apart(texts, tables[1]) == 12
     assert spelled_apart(texts, texts) == spelled_oddly(texts) == 0
+
+
+@pytest.mark.spark
+def test_engines_agree_on_how_numbers_are_written(spark):
+    data = pa.table({"x": pa.array([0.0, -0.0, float("nan"), None, 1.5] * 3, pa.float64())})
+    here, there = open_table(data), open_table(spark.createDataFrame(data))
+    assert spelled_apart(here, there) == spelled_apart(there, here) == 0
+    assert spelled_oddly(there) == 6
+    plain = open_table(pa.table({"x": pa.array([0.0, 0.0, None, None, 1.5] * 3, pa.float64())}))
+    assert spelled_apart(plain, there) == 6

@@ -36,6 +36,11 @@ def corrected_counts(release: AnyPath, column: str, *, engine: str = "duckdb") -
     engine : str
         As in ``audit``.
 
+    Raises
+    ------
+    SourceError
+        If the data or the channel is not what was certified.
+
     Guarantees
     ----------
     Every corrected count whose standard error is finite is unbiased over the draw; it may therefore lie below 0. The
