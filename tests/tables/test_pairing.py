@@ -18,7 +18,7 @@ from sizes import few, many
 from tacit.errors import ArgumentError, DataError, SourceError
 from tacit.tables import Cut, Symbols, count, cut, open_table, redraw
 from tacit.tables.channels import draws_by_channel
-from tacit.tables.pairing import numbers_apart, paired, side_by_side
+from tacit.tables.pairing import numbers_apart, paired, side_by_side, spelled_apart, spelled_oddly
 from tacit.tables.rewriting import drawn_numbers
 
 
@@ -283,3 +283,29 @@ def test_stored_dictionaries_number_symbols_as_rows_do(tmp_path, missing):
     pq.write_table(pa.table({"x": [1, 2, 2]}), tmp_path / "numbers.parquet")
     table = open_table(tmp_path / "numbers.parquet")
     assert not table.engine.told_numbers(table.rows, symbols_in(table, ["x"]), kept.append)
+
+
+def test_rows_whose_numbers_are_counted_alike_but_written_otherwise_are_told_apart(monkeypatch):
+    monkeypatch.setattr(pairing, "BATCH", 4)
+    cells = [0.0, -0.0, float("nan"), None, 1.5, float("inf")]
+    one, other = ([cell for cell in cells for _ in cells], [cell for _ in cells for cell in cells])
+    mark = {0: 0, 1: 1, 2: 2, 3: 0, 4: 0, 5: 0}
+    apart = sum(mark[i] != mark[j] for i in range(6) for j in range(6))
+    for kind in (pa.float64(), pa.float32()):
+        tables = [open_table(pa.table({"a.b": pa.array(each, kind), "t": ["x"] * 36})) for each in (one, other)]
+        assert spelled_apart(*tables) == apart == 18
+        assert spelled_apart(tables[0], tables[0]) == 0
+        assert spelled_oddly(tables[0]) == 12
+    texts = open_table(pa.table({"a.b": ["x"] * 36, "t": ["x"] * 36}))
+    assert spelled_apart(texts, tables[1]) == 12
+    assert spelled_apart(texts, texts) == spelled_oddly(texts) == 0
+
+
+@pytest.mark.spark
+def test_engines_agree_on_how_numbers_are_written(spark):
+    data = pa.table({"x": pa.array([0.0, -0.0, float("nan"), None, 1.5] * 3, pa.float64())})
+    here, there = open_table(data), open_table(spark.createDataFrame(data))
+    assert spelled_apart(here, there) == spelled_apart(there, here) == 0
+    assert spelled_oddly(there) == 6
+    plain = open_table(pa.table({"x": pa.array([0.0, 0.0, None, None, 1.5] * 3, pa.float64())}))
+    assert spelled_apart(plain, there) == 6

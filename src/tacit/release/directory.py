@@ -109,13 +109,15 @@ def text_of_certificate(certificate: Certificate) -> str:
 def refuse_target(out: str | Path, *, original: Path | None, overwrite: bool) -> None:
     """Refuse, before anything is computed, a directory that a release may not be written to.
 
-    Refused are: a directory that holds the original; a file; and an existing directory that is not empty, unless it is
-    to be replaced and is a release that Tacit can read, with nothing in it that Tacit did not write.
+    Refused are: a directory that holds the original, or is in it; a file; and an existing directory that is not empty,
+    unless it is to be replaced and is a release that Tacit can read, with nothing in it that Tacit did not write.
     """
     # A link is followed: its target is what gets replaced.
     target = Path(os.path.realpath(checked_path(out)))
     if original is not None and original.resolve().is_relative_to(target.resolve()):
         raise ArgumentError(f"{out} holds the original {original.name}: choose another directory for the release")
+    if original is not None and original.is_dir() and target.is_relative_to(original.resolve()):
+        raise ArgumentError(f"{out} is inside the original {original.name}: choose another directory for the release")
     _refuse_existing(target, overwrite)
 
 

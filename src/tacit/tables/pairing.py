@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.errors import ArgumentError, DataError
-from tacit.tables.columns import plain_names
+from tacit.tables.columns import ROW, Column, plain_names
 from tacit.tables.counting import MOST_REMEMBERED, Counts, counts_of, counts_of_symbols
 from tacit.tables.rewriting import with_symbol
 from tacit.tables.symbols import Codes, Symbols, encoded, in_order
@@ -28,6 +28,7 @@ Numbers = NDArray[np.integer[Any]]
 
 # Rows brought here at a time: the memory this takes does not grow with the table.
 BATCH = 1_000_000
+_FLOATING = ("Float32", "Float64")
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +125,63 @@ def rows_apart(one: Table, other: Table, symbols: Symbols) -> int:
     other.
     """
     return sum(_apart(here, there) for here, there in _in_step([(one, symbols), (other, symbols)]))
+
+
+def spelled_apart(one: Table, other: Table) -> int:
+    """How many rows have a number that is 0.0 or missing in one table and -0.0 or NaN in the other, row against row.
+
+    They are counted as one value, so symbols do not tell them apart; but a file holds the difference, for each row.
+    """
+    # -0.0 and NaN exist in floating point alone; where neither table has any, no row is read.
+    names = [n for n in other.names if any(table[n].dtype in _FLOATING for table in (one, other))]
+    if not names:
+        return 0
+    kinds = [np.dtype(np.int8)] * len(names)
+    with ExitStack() as stack, os_errors(Path(tempfile.gettempdir())):
+        files = [stack.enter_context(tempfile.TemporaryFile(prefix="tacit-symbols-")) for _ in range(2 * len(names))]
+        halves = files[: len(names)], files[len(names) :]
+        rows, others = (
+            _kept_numbers(_spellings(table, names), plain_names(names), half, kinds)
+            for table, half in zip((one, other), halves, strict=True)
+        )
+        if rows != others:
+            raise _not_of_one(other, others, one, rows)
+        apart = 0
+        for here, there in zip(*(_batches(half, kinds) for half in halves), strict=True):
+            apart += int(np.count_nonzero((np.stack(here) != np.stack(there)).any(axis=0)))
+        return apart
+
+
+def spelled_oddly(table: Table) -> int:
+    """How many rows have a number that is -0.0 or NaN, which no rewritten column has."""
+    names = [column.name for column in table.columns if column.dtype in _FLOATING]
+    if not names:
+        return 0
+    batches = _spellings(table, names).batches(plain_names(names), BATCH)
+    return sum(
+        int(np.count_nonzero(np.stack([each.to_numpy() for each in batch.columns]).any(axis=0))) for batch in batches
+    )
+
+
+def _spellings(table: Table, names: Sequence[str]) -> Table:
+    """For each of some columns, which of the numbers are -0.0 (1) and NaN (2), under plain names."""
+    import narwhals as nw
+
+    def spelling(name: str, dtype: str) -> nw.Expr:
+        if dtype not in _FLOATING:
+            return nw.lit(0).alias(name)
+        # By its text: a division that tells the sign of a zero is an error on Spark.
+        text = nw.col(name).cast(nw.String)
+        none = nw.when(text.is_in(["nan", "-nan", "NaN"])).then(2).otherwise(0)
+        return nw.when(text == "-0.0").then(1).otherwise(none).alias(name)
+
+    plain = plain_names(names)
+    with table.reading():
+        rows = table.picked(names, plain)
+        marks = [spelling(new, table[name].dtype) for new, name in zip(plain, names, strict=True)]
+        return table.changed(
+            rows.with_columns(*marks).select(*plain, ROW), [Column(name, "number", "Int32") for name in plain], same=()
+        )
 
 
 def numbers_apart(numbers: Table, name: str, other: Table, symbols: Symbols) -> int:

@@ -36,7 +36,7 @@ def told_of_writing(like: Table, *, parts: bool = False) -> tuple[str, ...]:
     if parts:
         return (
             "the release is a folder of Parquet parts, whose rows follow each other as in the original: which part a "
-            "row is in reveals where it was",
+            "row is in reveals where it was; shuffle the rows first if that gives something away",
         )
     notes, format = [], FORMATS.get(like.format)
     title = "a PostgreSQL table" if format is None and like.address else None

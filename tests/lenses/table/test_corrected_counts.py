@@ -205,6 +205,17 @@ def test_an_edited_or_forged_channel_is_found_out(release: Path, folder: Path) -
     assert failed(release, folder) == {"channel is that of the rules"}
 
 
+def test_only_data_that_was_certified_is_counted(release: Path) -> None:
+    data = release / "data.csv"
+    lines = data.read_text().splitlines(keepends=True)
+    data.write_text("".join([*lines, lines[-1]]))
+    with pytest.raises(SourceError, match=r"data\.csv is not what was certified"):
+        corrected_counts(release, "ward")
+    data.unlink()
+    with pytest.raises(SourceError, match=r"data\.csv is not what was certified"):
+        corrected_counts(release, "ward")
+
+
 def test_a_drawn_release_without_a_channel_says_so(release: Path, folder: Path) -> None:
     (release / "channel.json").unlink()
     result = verify(release, against=folder / "people.csv")

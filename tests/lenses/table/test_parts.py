@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -29,6 +30,7 @@ ROWS, EACH = 1_500, 500
 WORDS: dict[str, Any] = {"secret": "illness", "epsilon": 0.5, "random_state": 3}
 MECHANISMS = ["cells", "optimal"]
 # More rows than the largest sample.
+TOLD = ["00001", "00417", "90123"]
 MANY, SAMPLED = 250_000, 200_000
 
 
@@ -171,11 +173,17 @@ def test_a_forger_who_certifies_the_parts_again_is_found_out_by_their_rows_and_b
         lambda parts: [{**parts[0], "records": parts[0]["records"] + 1}, *parts[1:]],
         lambda parts: [{**parts[0], "sha256": "0" * 64}, *parts[1:]],
         lambda parts: parts[:2],
+        # Whoever may choose names can say something with them.
+        lambda parts: [{**part, "name": f"part-{number}.parquet"} for number, part in zip(TOLD, parts, strict=True)],
+        lambda parts: [*parts[:2], {**parts[2], "name": "part-\u0660\u0660\u0660\u0660\u0662.parquet"}],
     ],
 )
 def test_a_certificate_whose_parts_do_not_fit_together_is_refused(release: Path, parts: Any) -> None:
     paper = json.loads((release / "certificate.json").read_text())
-    paper["output"]["parts"] = parts(paper["output"]["parts"])
+    changed = paper["output"]["parts"] = parts(paper["output"]["parts"])
+    listed = "".join(f"{part['sha256']}  {part['name']}\n" for part in changed)
+    if changed[0]["sha256"] != "0" * 64:
+        paper["output"]["sha256"] = hashlib.sha256(listed.encode()).hexdigest()
     (release / "certificate.json").write_text(json.dumps(paper))
     with pytest.raises(SourceError, match="damaged or not a certificate"):
         read_certificate(release)

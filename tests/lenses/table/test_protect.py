@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from itertools import product
 from pathlib import Path
 
@@ -436,6 +437,18 @@ def test_a_table_without_risk_is_released_as_it_is(tmp_path: Path) -> None:
     protect(people, secret="illness", released="district", epsilon=3, out=tmp_path / "old", mechanism="watchdog")
     protect(batch, rules=tmp_path / "old" / "private" / "rules.json", out=tmp_path / "alike")
     assert read_csv(tmp_path / "alike" / "data.csv")["district"][0] == ""
+
+
+def test_a_release_is_not_written_into_the_folder_of_its_original(people: Path, tmp_path: Path) -> None:
+    """The folder would no longer be a table, or one with the released rows in it."""
+    folder = tmp_path / "people"
+    folder.mkdir()
+    shutil.copy(people, folder)
+    for out in (folder / "release", folder / "deeper" / "release"):
+        with pytest.raises(ArgumentError, match="is inside the original people: choose another"):
+            protect(folder, secret="illness", epsilon=1, out=out)
+    assert [each.name for each in folder.iterdir()] == ["people.csv"]
+    protect(folder, secret="illness", epsilon=1, out=tmp_path / "people-release")
 
 
 def test_nothing_but_a_release_is_ever_overwritten(people: Path, tmp_path: Path) -> None:

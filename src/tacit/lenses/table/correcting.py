@@ -12,6 +12,7 @@ from tacit.lift import Vector, correction, counts_before
 from tacit.loading import file_sha256
 from tacit.release.certificate import CountedCertificate, read_certificate
 from tacit.release.channel import ColumnChannel, PublishedChannel
+from tacit.release.data import why_not_certified
 from tacit.release.directory import CHANNEL
 from tacit.requests.settings import AnyPath
 from tacit.tables import correction_sql
@@ -35,6 +36,11 @@ def corrected_counts(release: AnyPath, column: str, *, engine: str = "duckdb") -
     engine : str
         As in ``audit``.
 
+    Raises
+    ------
+    SourceError
+        If the data or the channel is not what was certified.
+
     Guarantees
     ----------
     Every corrected count whose standard error is finite is unbiased over the draw; it may therefore lie below 0. The
@@ -46,6 +52,8 @@ def corrected_counts(release: AnyPath, column: str, *, engine: str = "duckdb") -
         released = ", ".join(channel.symbols.columns)
         raise ArgumentError(f"column '{column}' is not released in {folder}; released: {released}")
     own = channel.columns[channel.symbols.columns.index(column)]
+    if why_not_certified(folder, certificate) is not None:
+        raise SourceError(f"{folder / certificate.output.file} is not what was certified: get the whole release again")
     return corrected_column(own, open_table(folder / certificate.output.file, engine=engine))
 
 

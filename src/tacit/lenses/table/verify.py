@@ -229,6 +229,9 @@ def _checks_against(release: TableRelease, against: Any, engine: str, progress: 
     checks.append(same("records of the original", original.row_count(), claimed.records, what="records"))
     left_out = tuple(name for name in original.names if name not in release.data.names)
     checks.append(Check("columns left out", left_out == certificate.left_out, f"the original has {len(left_out)} more"))
+    shown = [name for name in original.names if name in release.data.names]
+    if list(release.data.names) != shown:
+        checks.append(Check("columns in the order of the original", False, "it would be somebody's choice"))
     if original.row_count() != claimed.records or release.data.row_count() != claimed.records:
         return checks
     checks += _checks_of_rules(release)

@@ -2,7 +2,7 @@
 
 from tacit.tables.parted.folder import (
     ends_within,
-    is_part,
+    names_of_parts,
     parts_written_again,
     refuse_parts,
     rows_of_part,
@@ -12,7 +12,7 @@ from tacit.tables.parted.footers import sha256_but_for_order
 
 __all__ = [
     "ends_within",
-    "is_part",
+    "names_of_parts",
     "parts_written_again",
     "refuse_parts",
     "rows_of_part",

@@ -21,7 +21,6 @@ from tacit.tables.writing import at as reached, drafted, os_errors
 _CODECS = ("snappy", "gzip", "zstd", "lz4_raw", "uncompressed")
 # By Spark: the partition, and the how manieth file of it.
 _WRITTEN = re.compile(r"part-(\d+)-.*-c(\d+)\..*parquet")
-_NAMED = re.compile(r"part-\d{5,}\.parquet")
 # Parts that are written again in one job.
 _TOGETHER = 64
 
@@ -33,9 +32,10 @@ def refuse_parts(engine: Engine) -> None:
         raise EngineError(sentence(words, parts=Setting("parts", True), engine=Setting("engine", "spark")))
 
 
-def is_part(name: str) -> bool:
-    """Whether a file of a folder of parts may have this name."""
-    return _NAMED.fullmatch(name) is not None
+def names_of_parts(parts: int) -> list[str]:
+    """The names of the files of a folder of so many parts, in order: nobody can choose any."""
+    width = max(5, len(str(parts - 1)))
+    return [f"part-{at:0{width}d}.parquet" for at in range(parts)]
 
 
 def _known(codec: str | None) -> str:
@@ -73,8 +73,8 @@ def write_parts(table: Table, folder: Path, *, like: Table, shared: Path) -> Non
             "that the workers and this process share"
         )
     with os_errors(folder):
-        for at, (part, _) in enumerate(counted):
-            os.rename(part, folder / f"part-{at:0{max(5, len(str(len(counted) - 1)))}d}.parquet")
+        for (part, _), name in zip(counted, names_of_parts(len(counted)), strict=True):
+            os.rename(part, folder / name)
 
 
 def rows_of_part(part: Path) -> int:
