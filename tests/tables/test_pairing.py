@@ -18,7 +18,6 @@ from sizes import few, many
 from tacit.errors import ArgumentError, DataError, SourceError
 from tacit.tables import Cut, Symbols, count, cut, open_table, redraw
 from tacit.tables.channels import draws_by_channel
-from tacit.tables.pairing import numbers_apart, paired, side_by_side, spelled_apart, spelled_oddly
 from tacit.tables.rewriting import drawn_numbers
 
 
@@ -68,7 +67,7 @@ def test_one_source_cut_in_different_ways_is_counted_as_the_oracle_does(as_table
     values = [symbols_in(table, ["age", "weight.kg"]) for table in tables]
     # The last ones know some values only: the other rows have -1.
     values[2] = Symbols(values[2].columns, values[2].levels, values[2].codes[::2])
-    found = side_by_side([(source, secrets), *zip(tables, values, strict=True)])
+    found = pairing.side_by_side([(source, secrets), *zip(tables, values, strict=True)])
     binned = [[row | {"age": bin_of(edge, row["age"])} for row in rows] for edge in edges]
     numbers = [numbers_of(some, symbols) for some, symbols in zip([rows, *binned], [secrets, *values], strict=True)]
     assert -1 in numbers[3]
@@ -84,7 +83,7 @@ def test_tables_on_different_engines_meet_row_by_row(spark, partitions):
     one, other = open_table(frame), open_table(data)
     x, y = symbols_in(one, ["x"]), symbols_in(other, ["y"])
     expected = slow(numbers_of([{"x": f"v{i * 7919 % 23}"} for i in range(3000)], x), numbers_of(data.to_pylist(), y))
-    assert listed(side_by_side([(one, x), (other, y)])) == expected
+    assert listed(pairing.side_by_side([(one, x), (other, y)])) == expected
 
 
 letters = st.one_of(st.none(), st.sampled_from("abcdefgh"))
@@ -102,7 +101,7 @@ def test_random_tables_are_counted_as_the_oracle_does(rows, batch, shared):
     symbols = [Symbols((name,), ((*"abcde", None),), np.arange(0, 6, c + 1)[:, None]) for c, name in enumerate(names)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairing, "BATCH", batch)
-        found = side_by_side(list(zip(tables, symbols, strict=True)))
+        found = pairing.side_by_side(list(zip(tables, symbols, strict=True)))
     numbers = [numbers_of([{name: row[c]} for row in rows], symbols[c]) for c, name in enumerate(names)]
     assert listed(found) == slow(*numbers)
 
@@ -123,17 +122,17 @@ def test_different_numbers_of_rows_are_refused(on):
     symbols = symbols_in(whole, ["x"])
     for tables in ([whole, short], [short, whole], [whole, whole, short]):
         with pytest.raises(DataError, match=r"has (18|20) rows and .* has (18|20): they are not versions of one table"):
-            side_by_side([(table, symbols) for table in tables])
+            pairing.side_by_side([(table, symbols) for table in tables])
 
 
 def test_an_empty_table_has_no_combinations(as_table):
     table = as_table(pa.table({"x": pa.array([], pa.string())}))
     symbols = Symbols(("x",), (("a",),), np.zeros((1, 1), int))
-    combinations, records = side_by_side([(table, symbols), (table, symbols)])
+    combinations, records = pairing.side_by_side([(table, symbols), (table, symbols)])
     assert combinations.shape == (2, 0)
     assert records.shape == (0,)
     with pytest.raises(ArgumentError, match="no table"):
-        side_by_side([])
+        pairing.side_by_side([])
 
 
 def test_memory_grows_with_the_combinations_and_not_with_the_rows(monkeypatch):
@@ -145,7 +144,7 @@ def test_memory_grows_with_the_combinations_and_not_with_the_rows(monkeypatch):
         symbols = [symbols_in(source, [name]) for name in "xy"]
         tables = [source.select([name]) for name in "xy"]
         tracemalloc.start()
-        combinations, _ = side_by_side(list(zip(tables, symbols, strict=True)))
+        combinations, _ = pairing.side_by_side(list(zip(tables, symbols, strict=True)))
         used = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert combinations.shape == (2, 150)
@@ -169,7 +168,7 @@ def test_a_full_disk_is_one_line(monkeypatch):
     table = open_table(pa.table({"x": ["a", "b"]}))
     symbols = symbols_in(table, ["x"])
     with pytest.raises(SourceError, match=r"cannot write .*: No space left on device"):
-        side_by_side([(table, symbols)])
+        pairing.side_by_side([(table, symbols)])
     # The connection is free again.
     assert table.row_count() == 2
 
@@ -191,7 +190,7 @@ def test_a_release_is_paired_with_its_original_as_the_oracle_does(as_table, same
         release = as_table(made)
     outputs = symbols_in(release, released)
     outputs = Symbols(outputs.columns, outputs.levels, outputs.codes[2:])
-    found = paired(original, release, secrets=secrets, values=values, outputs=outputs)
+    found = pairing.paired(original, release, secrets=secrets, values=values, outputs=outputs)
     of = partial(numbers_of, rows)
     drawn = made.to_pylist()
     s, x, y, again = of(secrets), of(values), numbers_of(drawn, outputs), numbers_of(drawn, values)
@@ -228,7 +227,7 @@ def test_rows_apart_are_those_that_lie_side_by_side_and_differ():
     one = open_table(pa.table({"a": ["x", "y", None, "", "z"]}))
     other = open_table(pa.table({"a": ["x", None, None, "y", "z"]}))
     symbols = symbols_in(other, ["a"])
-    (made, found), records = side_by_side([(one, symbols), (other, symbols)])
+    (made, found), records = pairing.side_by_side([(one, symbols), (other, symbols)])
     assert pairing.rows_apart(one, other, symbols) == records[made != found].sum() == 2
     # "" is not a value of the other table; not even in two tables alike does it count as the same.
     assert pairing.rows_apart(one, one, symbols) == 1
@@ -253,7 +252,7 @@ def test_rows_are_compared_with_what_is_drawn_for_them_and_then_need_not_be_coun
     monkeypatch.setattr(pairing, "BATCH", 5)
     release = open_table(tmp_path / "release.parquet")
     numbers = drawn_numbers(original, symbols, draws_by_channel(channel, len(symbols)), key=key, name="n")
-    assert numbers_apart(numbers, "n", release, symbols) == (damaged is not None)
+    assert pairing.numbers_apart(numbers, "n", release, symbols) == (damaged is not None)
     if damaged is None:
         told, again = release.remembered[0], count(open_table(tmp_path / "release.parquet"), ["x", "y"])
         assert told.levels == again.levels
@@ -263,7 +262,7 @@ def test_rows_are_compared_with_what_is_drawn_for_them_and_then_need_not_be_coun
     else:
         assert not release.remembered
     with pytest.raises(DataError, match="rows"):
-        numbers_apart(numbers, "n", open_table(pa.Table.from_pylist(rows[1:])), symbols)
+        pairing.numbers_apart(numbers, "n", open_table(pa.Table.from_pylist(rows[1:])), symbols)
 
 
 @pytest.mark.parametrize("missing", [False, True])
@@ -293,19 +292,19 @@ def test_rows_whose_numbers_are_counted_alike_but_written_otherwise_are_told_apa
     apart = sum(mark[i] != mark[j] for i in range(6) for j in range(6))
     for kind in (pa.float64(), pa.float32()):
         tables = [open_table(pa.table({"a.b": pa.array(each, kind), "t": ["x"] * 36})) for each in (one, other)]
-        assert spelled_apart(*tables) == apart == 18
-        assert spelled_apart(tables[0], tables[0]) == 0
-        assert spelled_oddly(tables[0]) == 12
+        assert pairing.spelled_apart(*tables) == apart == 18
+        assert pairing.spelled_apart(tables[0], tables[0]) == 0
+        assert pairing.spelled_oddly(tables[0]) == 12
     texts = open_table(pa.table({"a.b": ["x"] * 36, "t": ["x"] * 36}))
-    assert spelled_apart(texts, tables[1]) == 12
-    assert spelled_apart(texts, texts) == spelled_oddly(texts) == 0
+    assert pairing.spelled_apart(texts, tables[1]) == 12
+    assert pairing.spelled_apart(texts, texts) == pairing.spelled_oddly(texts) == 0
 
 
 @pytest.mark.spark
 def test_engines_agree_on_how_numbers_are_written(spark):
     data = pa.table({"x": pa.array([0.0, -0.0, float("nan"), None, 1.5] * 3, pa.float64())})
     here, there = open_table(data), open_table(spark.createDataFrame(data))
-    assert spelled_apart(here, there) == spelled_apart(there, here) == 0
-    assert spelled_oddly(there) == 6
+    assert pairing.spelled_apart(here, there) == pairing.spelled_apart(there, here) == 0
+    assert pairing.spelled_oddly(there) == 6
     plain = open_table(pa.table({"x": pa.array([0.0, 0.0, None, None, 1.5] * 3, pa.float64())}))
-    assert spelled_apart(plain, there) == 6
+    assert pairing.spelled_apart(plain, there) == 6
