@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,11 +60,15 @@ class SpreadSource:
 
 @dataclass(frozen=True, eq=False)
 class SpreadRows:
-    """Rows about all records of a case (see :mod:`tacit.person.link.distributed.rows`), kept by the workers."""
+    """Rows about all records of a case (see :mod:`tacit.person.link.distributed.rows`), kept by the workers.
+
+    ``opened`` are the sources as they were opened: what was unpacked or recoded for them is there as long as they are.
+    """
 
     frame: DataFrame
     sources: tuple[SpreadSource, ...]
     notes: tuple[str, ...]
+    opened: tuple[OpenedSource, ...] = field(default=(), repr=False)
 
     @property
     def records(self) -> int:
@@ -88,6 +92,7 @@ def read_on_spark(case: Case, looking: Looking, progress: Progress) -> SpreadRow
     frames: list[DataFrame] = []
     sources: list[SpreadSource] = []
     notes: list[str] = []
+    every: list[OpenedSource] = []
     first = 0
     for place, source in enumerate(case.sources):
         progress(f"reading {source.name}", place / len(case.sources))
@@ -95,6 +100,7 @@ def read_on_spark(case: Case, looking: Looking, progress: Progress) -> SpreadRow
         opened = opened_source(source, case.person, forms_in(case), engine="spark" if on_spark else "duckdb")
         read = _on_workers if on_spark else _on_driver
         frame, one, more = read(source, opened, looking, first)
+        every.append(opened)
         frames.append(frame)
         sources.append(one)
         notes += [*opened.notes, *more]
@@ -102,7 +108,7 @@ def read_on_spark(case: Case, looking: Looking, progress: Progress) -> SpreadRow
     whole = reduce(lambda one, other: one.union(other), frames).persist(StorageLevel.DISK_ONLY)
     with reading("the records"):
         whole.count()
-    return SpreadRows(whole, tuple(sources), tuple(notes))
+    return SpreadRows(whole, tuple(sources), tuple(notes), tuple(every))
 
 
 def _on_driver(
@@ -156,6 +162,7 @@ def _shown(wide: Wide) -> WideEvidence:
         empty = _placed_rows(wide).limit(0).toArrow().drop_columns([ROW])
         # What is wrong with a column is said here, once, and not by every worker.
         nothing = wide_evidence(part(empty))
+        gathered([part(empty)])
         parts_read = _mapped(wide, look, "place bigint, shown binary").collect()
     parts = (pickle.loads(row["shown"]) for row in sorted(parts_read, key=lambda row: row["place"]))
     return reduce(WideEvidence.__add__, parts, nothing)
