@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from linking import DATA, LABELS, RULES, generate
 from spark import least, session
 
@@ -102,7 +101,8 @@ def main() -> None:
     assert answers["swoosh"] == summed(of_clusters(spark, path, clusters)), "the clusters differ"
     for name, (both, own) in best.items():
         print(
-            f"{name:<12}{both:>8.2f} CPU s ({own:.2f} Python){both / best['bare'][0]:>7.2f}  {answers[name][1]:,} clusters"
+            f"{name:<12}{both:>8.2f} CPU s ({own:.2f} Python){both / best['bare'][0]:>7.2f}  "
+            f"{answers[name][1]:,} clusters"
         )
     print(f"{'duckdb':<12}{duckdb_seconds:>8.2f} CPU s")
     print(f"load {os.getloadavg()[0]:.1f} at the end")

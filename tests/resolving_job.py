@@ -7,10 +7,8 @@ All rounds run on the workers. ``KILLED`` is the worker to end when the rounds h
 
 from __future__ import annotations
 
-
 import sys
 from typing import Any
-
 
 from cluster_job import say
 from linked_databases import CLUSTER_RULES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
 from dataclasses import replace
@@ -15,7 +16,7 @@ import yaml
 
 from sizes import many
 from tacit.errors import ArgumentError, DataError
-from tacit.person import PersonAuditResult, person_audit
+from tacit.person import Adversary, Generalise, PersonAuditResult, Resolve, Rules, person_audit
 from tacit.person.case import Case, read_case
 from tacit.person.inquiry.spread import answering
 from tacit.person.link.brought import LikelyClusters
@@ -153,6 +154,63 @@ def test_a_confidence_that_is_none_is_named_by_its_row_whoever_reads_it(
         with pytest.raises(DataError, match=r"row 5: 'sure' is not a confidence") as raised:
             person_audit(case, engine=engine)
         assert "often" not in str(raised.value)
+
+
+@pytest.mark.usefixtures("spark")
+def test_files_with_odd_names_that_are_packed_or_recoded_say_the_same_on_spark(tmp_path: Path) -> None:
+    rows_of = {"a": "name,email\nAna García,\nBob Li,b@x.example\n", "b": "name,zip\nAna García,10115\n"}
+    (tmp_path / "packed.csv.gz").write_bytes(gzip.compress(rows_of["a"].encode()))
+    (tmp_path / "latin.csv").write_text(rows_of["a"], encoding="latin-1")
+    # To Spark the first name is a pattern, which the second fits.
+    (tmp_path / "b[1].csv").write_text(rows_of["b"])
+    (tmp_path / "b1.csv").write_text("name,zip\nWrong,99999\n")
+    sources = [{"name": path, "path": path} for path in ("packed.csv.gz", "latin.csv", "b[1].csv")]
+    person = {"name": "Ana García", "zip": "10115"}
+    resolve = {"resolve": {"rules": [["name"]]}}
+    case = {"person": person, "sources": sources, "adversaries": [{"name": "joins", "steps": [resolve]}]}
+    (tmp_path / "case.yaml").write_text(yaml.safe_dump(case))
+    there = told(person_audit(tmp_path / "case.yaml", engine="spark"))
+    assert there == told(person_audit(tmp_path / "case.yaml"))
+    assert there["rungs"][0]["merged"] == 3
+
+
+@pytest.mark.usefixtures("spark")
+def test_similarities_with_options_and_tiny_weights_say_the_same_on_spark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["Alice Acher,x@x.example", *(f"Alice {at},y{at}@x.example" for at in range(30)), "Bob,alice@x.example"]
+    (tmp_path / "shop.csv").write_text("\n".join(["name,email", *lines]))
+    name = {"weight": 2e-20, "similarity": {"jaro_winkler": {"from": 0.5}}}
+    case = {
+        "person": {"name": "Alice Archer", "email": "alice@x.example"},
+        "labels": {"name": name, "email": {"weight": 3e-20, "similarity": "exact"}},
+        "sources": [{"name": "shop", "path": "shop.csv"}],
+        "adversaries": [{"name": "reads"}],
+    }
+    (tmp_path / "case.yaml").write_text(yaml.safe_dump(case))
+    monkeypatch.setattr(answering, "NEAR", (5, 100))
+    there = told(person_audit(tmp_path / "case.yaml", engine="spark"))
+    assert there == told(person_audit(tmp_path / "case.yaml"))
+    assert there["leakage"] > 0.5
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_column_that_holds_no_values_is_named_by_the_driver_and_not_in_a_trace_of_a_worker(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"name": ["Alice"], "photo": [b"abc"]}), tmp_path / "shop.parquet")
+    case = tmp_path / "case.yaml"
+    case.write_text(
+        "person: {name: Alice Archer}\nsources: [{name: shop, path: shop.parquet}]\nadversaries: [{name: reads}]\n"
+    )
+    with pytest.raises(DataError, match=r"column 'photo' of .* holds Binary") as raised:
+        person_audit(case, engine="spark")
+    assert raised.value.__cause__ is None
+
+
+def test_values_made_as_coarse_as_others_are_refused_because_no_worker_sees_all_of_them(tmp_path: Path) -> None:
+    case, _ = odd_case(tmp_path, random.Random(0))
+    coarse = Adversary("coarse {}", (Generalise("dob"), Resolve(Rules([["name", "dob"]]))))
+    with pytest.raises(ArgumentError, match=r"adversary 'coarse {}' makes 'dob' as coarse as other records have it"):
+        person_audit(replace(read_case(case), adversaries=(coarse,)), engine="spark")
 
 
 def test_only_an_audit_is_asked_where_records_are(tmp_path: Path, tacit_command: Any) -> None:

@@ -109,6 +109,33 @@ def test_an_address_goes_to_spark_as_it_was_given(spark: Any, tmp_path: Path) ->
         open_table(f"file://{tmp_path}/lake")
 
 
+@pytest.mark.spark
+def test_a_file_is_the_one_that_was_named_whatever_its_name_means_to_spark(spark: Any, tmp_path: Path) -> None:
+    for name, value in {
+        "b1.csv": "wrong",
+        "b[1].csv": "right",
+        "a{x}*\\?.csv": "right",
+        ".a.csv": "",
+        "_a.csv": "",
+    }.items():
+        (tmp_path / name).write_text(f"ward\n{value}\n")
+    for name in ("b[1].csv", "a{x}*\\?.csv"):
+        assert open_table(tmp_path / name, engine="spark").sample(["ward"], 2)["ward"].to_pylist() == ["right"]
+    for name in (".a.csv", "_a.csv"):
+        with pytest.raises(
+            SourceError, match=rf"Spark skips .*{name}, because its name begins with a dot or an underscore: rename"
+        ):
+            open_table(tmp_path / name, engine="spark")
+
+
+@pytest.mark.spark
+def test_times_that_spark_cannot_read_are_refused_with_a_way_out(spark: Any, tmp_path: Path) -> None:
+    for place, kind in enumerate([pa.timestamp("ns"), pa.time64("us")]):
+        pq.write_table(pa.table({"t": pa.array([1], kind)}), tmp_path / f"{place}.parquet")
+        with pytest.raises(EngineError, match="a column of times that Spark cannot read: save it as text"):
+            count(open_table(tmp_path / f"{place}.parquet", engine="spark"), ["t"])
+
+
 @pytest.mark.long
 @pytest.mark.spark
 def test_numbers_are_made_on_the_workers_where_combinations_are_many(spark: Any, monkeypatch: Any) -> None:
