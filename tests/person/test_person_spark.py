@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from rapidfuzz.distance import JaroWinkler
 
 from sizes import many
-from tacit.errors import ArgumentError, DataError
-from tacit.person import Adversary, Generalise, PersonAuditResult, Resolve, Rules, person_audit
+from tacit.errors import ArgumentError, DataError, EngineError
+from tacit.person import Adversary, Generalise, Label, Labels, PersonAuditResult, Resolve, Rules, person_audit
 from tacit.person.case import Case, read_case
 from tacit.person.inquiry.spread import answering
 from tacit.person.link.brought import LikelyClusters
@@ -211,6 +213,25 @@ def test_values_made_as_coarse_as_others_are_refused_because_no_worker_sees_all_
     coarse = Adversary("coarse {}", (Generalise("dob"), Resolve(Rules([["name", "dob"]]))))
     with pytest.raises(ArgumentError, match=r"adversary 'coarse {}' makes 'dob' as coarse as other records have it"):
         person_audit(replace(read_case(case), adversaries=(coarse,)), engine="spark")
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_similarity_that_cannot_be_sent_to_workers_is_refused(tmp_path: Path) -> None:
+    case = certain(odd_case(tmp_path, random.Random(0))[0])
+    labels = Labels({**case.labels, "name": Label(similarity=JaroWinkler.similarity)})
+    with pytest.raises(
+        ArgumentError, match=r"a function of a label .* cannot be sent to the workers of Spark: wrap it"
+    ):
+        person_audit(replace(case, labels=labels), engine="spark")
+
+
+def test_without_spark_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case, _ = odd_case(tmp_path, random.Random(0))
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("pyspark", "py4j")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(EngineError, match=r"Spark is not installed: pip install 'tacit\[spark\]'"):
+        person_audit(case, engine="spark")
 
 
 def test_only_an_audit_is_asked_where_records_are(tmp_path: Path, tacit_command: Any) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.document import Progress
+from tacit.errors import ArgumentError, Setting, sentence
 from tacit.person.case.model import Case
 from tacit.person.inquiry.opening import forms_in
 from tacit.person.inquiry.spread.looking import Looking
@@ -85,10 +86,12 @@ def read_on_spark(case: Case, looking: Looking, progress: Progress) -> SpreadRow
     is the sum of what its parts show. No row of a table comes to the driver. What a lost worker kept is computed again.
     No message holds a value of a person.
     """
+    spark = session()
     from pyspark import StorageLevel
 
+    _refuse_what_stays_here(looking)
     if on_this_machine():
-        session().sparkContext.pythonExec = sys.executable
+        spark.sparkContext.pythonExec = sys.executable
     frames: list[DataFrame] = []
     sources: list[SpreadSource] = []
     notes: list[str] = []
@@ -109,6 +112,20 @@ def read_on_spark(case: Case, looking: Looking, progress: Progress) -> SpreadRow
     with reading("the records"):
         whole.count()
     return SpreadRows(whole, tuple(sources), tuple(notes), tuple(every))
+
+
+def _refuse_what_stays_here(looking: Looking) -> None:
+    """A case made in Python may have functions of labels that no other process can be sent."""
+    from pyspark.cloudpickle import dumps
+
+    try:
+        dumps(looking)
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        words = (
+            "a function of a label or of a step cannot be sent to the workers of Spark: wrap it "
+            "in a Python function, or leave out {engine}"
+        )
+        raise ArgumentError(sentence(words, engine=Setting("engine", "spark"))) from error
 
 
 def _on_driver(
