@@ -166,14 +166,16 @@ def test_files_with_odd_names_that_are_packed_or_recoded_say_the_same_on_spark(t
     # To Spark the first name is a pattern, which the second fits.
     (tmp_path / "b[1].csv").write_text(rows_of["b"])
     (tmp_path / "b1.csv").write_text("name,zip\nWrong,99999\n")
-    sources = [{"name": path, "path": path} for path in ("packed.csv.gz", "latin.csv", "b[1].csv")]
+    # Nothing in this one is right about the person.
+    (tmp_path / "others.json").write_text(json.dumps([{"name": "BOB LI"}, {"name": "bob li", "email": "b@x.example"}]))
+    sources = [{"name": path, "path": path} for path in ("packed.csv.gz", "latin.csv", "others.json", "b[1].csv")]
     person = {"name": "Ana García", "zip": "10115"}
     resolve = {"resolve": {"rules": [["name"]]}}
-    case = {"person": person, "sources": sources, "adversaries": [{"name": "joins", "steps": [resolve]}]}
+    case = {"person": person, "sources": sources, "adversaries": [{"name": "joins", "steps": ["normalise", resolve]}]}
     (tmp_path / "case.yaml").write_text(yaml.safe_dump(case))
     there = told(person_audit(tmp_path / "case.yaml", engine="spark"))
     assert there == told(person_audit(tmp_path / "case.yaml"))
-    assert there["rungs"][0]["merged"] == 3
+    assert [there["rungs"][0][what] for what in ("merged", "entities")] == [3, 2]
 
 
 @pytest.mark.usefixtures("spark")

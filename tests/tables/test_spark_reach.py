@@ -129,6 +129,13 @@ def test_a_file_is_the_one_that_was_named_whatever_its_name_means_to_spark(spark
 
 
 @pytest.mark.spark
+def test_no_row_is_lost_behind_an_empty_part_of_an_arrow_table(spark: Any) -> None:
+    parts = [pa.table({"n": pa.array(some, pa.int64())}) for some in ([1, 2], [], [3], [], [])]
+    table = open_table(pa.concat_tables(parts), engine="spark")
+    assert sorted(table.sample(["n"], 9)["n"].to_pylist()) == [1, 2, 3]
+
+
+@pytest.mark.spark
 def test_times_that_spark_cannot_read_are_refused_with_a_way_out(spark: Any, tmp_path: Path) -> None:
     for place, kind in enumerate([pa.timestamp("ns"), pa.time64("us")]):
         pq.write_table(pa.table({"t": pa.array([1], kind)}), tmp_path / f"{place}.parquet")
