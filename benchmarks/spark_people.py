@@ -58,7 +58,8 @@ def bare(spark: Any, path: Path) -> Any:
     links = spark.sql(f"SELECT rid, least FROM ({least_of}) WHERE least < rid").toArrow()
     first, second = (links.column(name).to_numpy() for name in ("rid", "least"))
     nodes, places = np.unique(np.concatenate([first, second]), return_inverse=True)
-    graph = coo_matrix((np.ones(len(first), np.int8), (places[: len(first)], places[len(first) :])))
+    ends = places[: len(first)], places[len(first) :]
+    graph = coo_matrix((np.ones(len(first), np.int8), ends), shape=(len(nodes), len(nodes)))
     number, component = connected_components(graph, directed=False)
     smallest = np.full(number, np.iinfo(np.int64).max)
     np.minimum.at(smallest, component, nodes)
@@ -100,10 +101,8 @@ def main() -> None:
     duckdb_seconds, clusters = on_duckdb(path, asked.records, asked.rounds)
     assert answers["swoosh"] == summed(of_clusters(spark, path, clusters)), "the clusters differ"
     for name, (both, own) in best.items():
-        print(
-            f"{name:<12}{both:>8.2f} CPU s ({own:.2f} Python){both / best['bare'][0]:>7.2f}  "
-            f"{answers[name][1]:,} clusters"
-        )
+        ratio, number = both / best["bare"][0], answers[name][1]
+        print(f"{name:<12}{both:>8.2f} CPU s ({own:.2f} Python){ratio:>7.2f}  {number:,} clusters")
     print(f"{'duckdb':<12}{duckdb_seconds:>8.2f} CPU s")
     print(f"load {os.getloadavg()[0]:.1f} at the end")
 

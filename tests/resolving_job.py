@@ -13,7 +13,8 @@ from typing import Any
 from cluster_job import say
 from linked_databases import CLUSTER_RULES
 from spark_cluster import kill_worker
-from tacit.person.link.distributed import components, keeping, resolved_on_spark
+from tacit.person.link.distributed import components, resolved_on_spark
+from tacit.tables.engines.spark.keeping import Keeper
 from tacit.tables.engines.spark.sessions import session
 
 # Frames that have been kept when the worker ends: values, keys, links and where they lead are among them.
@@ -23,7 +24,7 @@ BEFORE = 6
 def main(attributes: str, out: str, worker: int) -> None:
     spark, kept = session(), []
     components.FEW = 0
-    keep = keeping.Keeper.keep
+    keep = Keeper.keep
 
     def killing(*given: Any) -> Any:
         kept.append(keep(*given))
@@ -32,7 +33,7 @@ def main(attributes: str, out: str, worker: int) -> None:
             say(killed=worker, rows=[each.size for each in kept])
         return kept[-1]
 
-    keeping.Keeper.keep = killing  # type: ignore[method-assign]
+    Keeper.keep = killing  # type: ignore[method-assign]
     found = resolved_on_spark(spark.read.parquet(f"file://{attributes}"), CLUSTER_RULES)
     found.write.parquet(f"file://{out}")
     say(frames=len(kept), master=spark.sparkContext.master)

@@ -28,7 +28,8 @@ from sizes import many
 from spark_cluster import spark_cluster
 from tacit.person import Rules
 from tacit.person.link import Long, gathered, resolve
-from tacit.person.link.distributed import components, keeping, resolved_on_spark, sharing
+from tacit.person.link.distributed import components, resolved_on_spark, resolving, sharing
+from tacit.tables.engines.spark.keeping import Keeper
 
 pytestmark = pytest.mark.spark
 
@@ -104,7 +105,8 @@ def test_crowded_keys_and_rich_clusters_give_the_clusters_of_r_swoosh(spark, see
     assert agrees(spark, seed, 40)
 
 
-@settings(max_examples=many(2, 12), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.long
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.randoms(use_true_random=False),
     st.lists(st.text(st.characters(codec="utf-8"), min_size=1) | st.just("long" * 9_000), min_size=8, max_size=8),
@@ -119,7 +121,7 @@ def test_any_text_is_a_value(spark, chance, values):
 
 @pytest.mark.usefixtures("in_rounds")
 def test_every_merge_may_need_the_one_before(spark):
-    size = many(5, 18)
+    size = many(4, 18)
     found = [
         {("A", f"{at}"): 1, ("B", f"{at}"): 1, ("A", f"{at + 1}"): 1, ("B", f"{at + 2}"): 1} for at in range(1, size)
     ]
@@ -134,8 +136,8 @@ def test_a_chain_of_records_is_one_cluster_after_few_rounds(spark, monkeypatch):
     size, kept = many(100, 1_000), []
     order = np.random.default_rng(1).permutation(size)
     found = [{("N", f"{at}"): 1.0, ("N", f"{at + 1}"): 1.0} for at in order]
-    keep = keeping.Keeper.keep
-    monkeypatch.setattr(keeping.Keeper, "keep", lambda *given: kept.append(keep(*given)) or kept[-1])
+    keep = Keeper.keep
+    monkeypatch.setattr(Keeper, "keep", lambda *given: kept.append(keep(*given)) or kept[-1])
     assert (distributed(spark, found, [["N"]]) == 0).all()
     assert len(kept) < many(50, 90)
 
@@ -154,8 +156,9 @@ def test_no_worker_gets_all_rows_of_a_value_that_nearly_all_records_hold(spark, 
     monkeypatch.setattr(sharing, "CROWD", 1_000)
     monkeypatch.setattr(sharing, "SAMPLED", 8)
     size, found = many(4_000, 200_000), []
-    look = sharing.crowded
-    monkeypatch.setattr(sharing, "crowded", lambda *given: found.append(look(*given)) or found[-1])
+    for module in (components, resolving):
+        look = module.crowded
+        monkeypatch.setattr(module, "crowded", lambda *given, look=look: found.append(look(*given)) or found[-1])
     rows = spark.range(0, size, 1, 4).selectExpr(
         "id AS rid",
         "explode(array(struct('N' AS label, if(id % 100 = 7, string(id), 'hot') AS value), "

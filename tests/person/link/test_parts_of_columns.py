@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from sizes import many
-from tacit.person.link import Wide, WideEvidence, gathered, wide_evidence
+from tacit.person.link.wide import Wide, WideEvidence, gathered, wide_evidence
 from tacit.tables import open_table
 
 FORMS = {

@@ -25,6 +25,7 @@ from tacit.person.link.forms.unread import unread_notes
 from tacit.person.resolve.steps import Generalise, Grouping, Resolve
 from tacit.person.sources.pool import PoolSource, RecordPool
 from tacit.tables.engines import store_on
+from tacit.tables.engines.spark.sessions import reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,17 +54,17 @@ def answered_on_spark(
     tell = progress or silent
     whole, notes = _without_likely(narrowed(case, adversary=adversary))
     looking = Looking(whole.labels, whole.reference, views_of(whole.adversaries))
-    rows = read_on_spark(whole, looking, tell)
-    bench = SpreadBench(rows, looking, tell)
-    spread = _Spread(whole, bench, tell, (*notes, *_no_decoys(whole)))
-    try:
-        for most in NEAR:
-            try:
-                return answer(spread.inquiry(most))
-            except MoreNeededError:
-                tell("more records", None)
-    finally:
-        bench.close()
+    with reading("the records"):
+        bench = SpreadBench(read_on_spark(whole, looking, tell), looking, tell)
+        spread = _Spread(whole, bench, tell, (*notes, *_no_decoys(whole)))
+        try:
+            for most in NEAR:
+                try:
+                    return answer(spread.inquiry(most))
+                except MoreNeededError:
+                    tell("more records", None)
+        finally:
+            bench.close()
     raise DataError(
         f"the answer depends on more than {MOST_NEAR:,} records that hold something about the person: ask about fewer "
         "adversaries, or say more about the person"

@@ -18,7 +18,6 @@ from tacit.person.inquiry.spread.reading import SpreadRows
 from tacit.person.inquiry.whole import DIGITS
 from tacit.person.inquiry.work import free
 from tacit.person.link.attributes import IntArray, arrow_table, numbers
-from tacit.person.link.distributed.keeping import Keeper
 from tacit.person.link.distributed.resolving import resolved_on_spark
 from tacit.person.link.distributed.rows import HOLDS, RECORD, RIGHT, SAID, UNREAD, as_text, holds_of
 from tacit.person.link.distributed.weights import among, joined_on_spark, right_weights_on_spark, sizes_on_spark
@@ -26,6 +25,7 @@ from tacit.person.link.forms.unread import MOST_DAYS, Unread
 from tacit.person.link.wide import MANY
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.steps import Grouping, Normalise, Resolve, Step
+from tacit.tables.engines.spark.keeping import Keeper
 from tacit.tables.engines.spark.lookups import from_arrow
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class SpreadBench:
             return resolved_on_spark(attributes, step.rules, closure=step.closure, among=self.records)
         merged = attributes.join(before, "rid").groupBy(F.col("cid").alias("rid"), "label", "value")
         names = before.select(F.col("cid").alias("rid")).distinct()
-        best = merged.agg(F.max("confidence").alias("confidence"))
+        best = self._keeper.keep(merged.agg(F.max("confidence").alias("confidence"))).frame
         after = resolved_on_spark(best, step.rules, closure=step.closure, among=names)
         moved = after.select(F.col("rid").alias("cid"), F.col("cid").alias("new"))
         return self._keeper.keep(before.join(moved, "cid").select("rid", F.col("new").alias("cid"))).frame

@@ -8,8 +8,8 @@ import numpy as np
 
 from tacit.person.link import components as here
 from tacit.person.link.attributes import arrow_table, numbers
-from tacit.person.link.distributed.keeping import Keeper, Kept
-from tacit.person.link.distributed.sharing import looked_up
+from tacit.person.link.distributed.sharing import crowded, looked_up
+from tacit.tables.engines.spark.keeping import Keeper, Kept
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -25,9 +25,9 @@ def linked(links: Kept, keeper: Keeper) -> Kept:
 
     Guarantees
     ----------
-    Two rounds at least halve the nodes of every component that is not done: each node points at its smallest neighbour
-    and so, by pointers followed twice as far each time, at the end of the chain; nodes with the same end become one. A
-    node that has no smaller neighbour gets one in the next round, because its neighbours have gone to a smaller one.
+    Two rounds at least halve the nodes of every component that is not done. Each node points at its smallest neighbour
+    and so, by pointers followed twice as far each time, at the end of the chain; nodes with the same end become one.
+    One that is alone after this has only neighbours that went to a smaller one, and follows them in the next round.
     """
     from pyspark.sql import functions as F
 
@@ -37,9 +37,11 @@ def linked(links: Kept, keeper: Keeper) -> Kept:
         moves = _followed(keeper.keep(nearest), keeper)
         done = after(done, moves, keeper)
         to = moves.frame
-        first = keeper.keep(looked_up(links, ["cid"], to).select("least", F.col("new").alias("a")))
+        first = looked_up(links.frame, ["cid"], to, crowded(links, ["cid"])).select("least", F.col("new").alias("a"))
         ends = to.select(F.col("cid").alias("least"), F.col("new").alias("end"))
-        pairs = looked_up(first, ["least"], ends).select("a", F.coalesce("end", "least").alias("b"))
+        pairs = looked_up(first, ["least"], ends, crowded(links, ["least"])).select(
+            "a", F.coalesce("end", "least").alias("b")
+        )
         pairs = pairs.where("a <> b").select(F.greatest("a", "b").alias("cid"), F.least("a", "b").alias("least"))
         links = keeper.keep(pairs.distinct())
     if done is not None and not links.size:
@@ -56,7 +58,9 @@ def after(done: Kept | None, moves: Kept, keeper: Keeper) -> Kept:
     if not moves.size:
         return done
     again = moves.frame.select(F.col("cid").alias("new"), F.col("new").alias("newer"))
-    moved = looked_up(done, ["new"], again).select("cid", F.coalesce("newer", "new").alias("new"))
+    moved = looked_up(done.frame, ["new"], again, crowded(done, ["new"])).select(
+        "cid", F.coalesce("newer", "new").alias("new")
+    )
     return keeper.keep(moved.union(moves.frame))
 
 
@@ -66,7 +70,7 @@ def _followed(pointers: Kept, keeper: Keeper) -> Kept:
 
     while True:
         further = pointers.frame.select(F.col("cid").alias("new"), F.col("new").alias("newer"))
-        both = looked_up(pointers, ["new"], further)
+        both = looked_up(pointers.frame, ["new"], further, crowded(pointers, ["new"]))
         next_ones = both.select("cid", F.coalesce("newer", "new").alias("new"), F.col("newer").isNotNull().alias("on"))
         kept = keeper.keep(next_ones, F.col("on"))
         pointers = Kept(kept.frame.drop("on"), kept.size)

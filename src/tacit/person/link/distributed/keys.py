@@ -7,21 +7,21 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from tacit.person.link import linking
-from tacit.person.link.distributed.keeping import Keeper, Kept
-from tacit.person.link.distributed.sharing import all_of, looked_up
+from tacit.person.link.distributed.sharing import all_of, crowded, looked_up
+from tacit.tables.engines.spark.keeping import Keeper, Kept
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 # A cluster with more values than this of one alternative is compared with others instead of having keys.
 MANY = 100_000
-# What a row of :func:`_found` says: a key, a cluster with several, or one with too many.
+# What a row of :func:`_outcomes` says: a key, a cluster with several, or one with too many.
 _KEY, _SEVERAL, _RICH = 0, 1, 2
 # Alternatives by their place among the rules, each the places of its labels.
 Alternatives = Mapping[int, Sequence[int]]
 
 
-def keys(rows: Kept, alternatives: Alternatives, keeper: Keeper) -> tuple[DataFrame, DataFrame | None]:
+def keys(rows: Kept, alternatives: Alternatives, keeper: Keeper) -> tuple[Kept, DataFrame | None]:
     """Keys (``h1``, ``h2``, ``cid``) for every alternative and combination of a cluster's values; and the clusters
     (``cid``) that are too rich in values, for at least one alternative, to have keys, or None.
 
@@ -31,16 +31,18 @@ def keys(rows: Kept, alternatives: Alternatives, keeper: Keeper) -> tuple[DataFr
 
     kind, place = F.col("kind"), F.col("h1")
     several = [(kind == _SEVERAL) & (place == at) for at in alternatives]
-    found = keeper.keep(_found(rows.frame, alternatives), kind == _RICH, *several)
-    made = [found.frame.where(kind == _KEY).select("h1", "h2", "cid")]
-    for at, condition, number in zip(alternatives, several, found.holds[1:], strict=True):
+    outcomes = keeper.keep(_outcomes(rows.frame, alternatives), kind == _RICH, *several)
+    parts = [outcomes.frame.where(kind == _KEY).select("h1", "h2", "cid")]
+    for at, condition, number in zip(alternatives, several, outcomes.holds[1:], strict=True):
         if number:
-            made.append(_combined(rows, found.frame.where(condition).select("cid"), at, alternatives[at]))
-    rich = found.frame.where(kind == _RICH).select("cid").distinct() if found.holds[0] else None
-    return reduce(lambda one, other: one.union(other), made), rich
+            parts.append(_combined(rows, outcomes.frame.where(condition).select("cid"), at, alternatives[at]))
+    rich = outcomes.frame.where(kind == _RICH).select("cid").distinct() if outcomes.holds[0] else None
+    # Only an upper bound is known of keys that have not been made yet.
+    most = outcomes.size + (linking.KEYS_PER_VALUE * rows.size if len(parts) > 1 else 0)
+    return Kept(reduce(lambda one, other: one.union(other), parts), int(most)), rich
 
 
-def _found(rows: DataFrame, alternatives: Alternatives) -> DataFrame:
+def _outcomes(rows: DataFrame, alternatives: Alternatives) -> DataFrame:
     """For each cluster and alternative its key, if it has one value of each label; else what it has (``kind``)."""
     from pyspark.sql import functions as F
 
@@ -50,7 +52,7 @@ def _found(rows: DataFrame, alternatives: Alternatives) -> DataFrame:
         *(F.count(F.when(here[label], 1)).alias(f"n{label}") for label in labels),
         *(F.max(F.when(here[label], F.col(h))).alias(f"{h}_{label}") for label in labels for h in ("h1", "h2")),
     )
-    told = []
+    columns = []
     for place, own in alternatives.items():
         counts = [F.col(f"n{label}") for label in own]
         key = [_key(place, lane, [(f"h1_{label}", f"h2_{label}") for label in own]) for lane in (0, 1)]
@@ -60,8 +62,8 @@ def _found(rows: DataFrame, alternatives: Alternatives) -> DataFrame:
         several = F.struct(F.lit(_SEVERAL).alias("kind"), place_of, nothing)
         rich = F.struct(F.lit(_RICH).alias("kind"), place_of, nothing)
         chosen = F.when(all_of([n == 1 for n in counts]), one).when(_rich(counts), rich).otherwise(several)
-        told.append(F.when(all_of([n > 0 for n in counts]), chosen))
-    every = wide.select("cid", F.explode(F.array(*told)).alias("t")).where("t IS NOT NULL")
+        columns.append(F.when(all_of([n > 0 for n in counts]), chosen))
+    every = wide.select("cid", F.explode(F.array(*columns)).alias("t")).where("t IS NOT NULL")
     return every.select("t.kind", "t.h1", "t.h2", "cid")
 
 
@@ -84,10 +86,10 @@ def _combined(rows: Kept, which: DataFrame, place: int, labels: Sequence[int]) -
     """The keys of clusters that have several for an alternative, none of them very many."""
     from pyspark.sql import functions as F
 
-    some = looked_up(rows, ["cid"], which.withColumn("wanted", F.lit(True))).where("wanted")
-    held = F.struct("h1", "h2")
+    some = _of(rows, which)
+    value = F.struct("h1", "h2")
     lists = some.groupBy("cid").agg(
-        *(F.collect_list(F.when(F.col("label") == label, held)).alias(f"v{label}") for label in labels)
+        *(F.collect_list(F.when(F.col("label") == label, value)).alias(f"v{label}") for label in labels)
     )
     for label in labels:
         lists = lists.withColumn(f"v{label}", F.explode(f"v{label}"))
@@ -98,11 +100,19 @@ def _combined(rows: Kept, which: DataFrame, place: int, labels: Sequence[int]) -
     return lists.select(*key, "cid")
 
 
+def _of(rows: Kept, clusters: DataFrame) -> DataFrame:
+    """The rows of some clusters."""
+    from pyspark.sql import functions as F
+
+    wanted = clusters.withColumn("wanted", F.lit(True))
+    return looked_up(rows.frame, ["cid"], wanted, crowded(rows, ["cid"])).where("wanted").drop("wanted")
+
+
 def pairs(rows: Kept, rich: DataFrame, alternatives: Alternatives) -> DataFrame:
     """Links (``cid``, ``least``) of the rich clusters with all that share a value of every label of an alternative."""
     from pyspark.sql import functions as F
 
-    theirs = looked_up(rows, ["cid"], rich.withColumn("wanted", F.lit(True))).where("wanted")
+    theirs = _of(rows, rich)
     theirs = theirs.select(F.col("cid").alias("rich"), "label", "h1", "h2")
     met = rows.frame.join(theirs, ["label", "h1", "h2"]).where("cid <> rich")
     labels = sorted({label for labels in alternatives.values() for label in labels})

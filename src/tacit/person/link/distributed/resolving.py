@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING
 from weakref import finalize
 
@@ -11,13 +10,13 @@ import numpy as np
 from tacit.person.link.attributes import Attributes, IntArray, arrow_table, numbers
 from tacit.person.link.distributed import components
 from tacit.person.link.distributed.components import after, linked
-from tacit.person.link.distributed.keeping import Keeper, Kept
 from tacit.person.link.distributed.keys import Alternatives, keys, pairs
-from tacit.person.link.distributed.sharing import looked_up, shared
+from tacit.person.link.distributed.sharing import crowded, looked_up, shared
 from tacit.person.link.linking import resolve
 from tacit.person.link.wide import Long, gathered
 from tacit.person.resolve.grouping import Closure
 from tacit.person.resolve.rules import Rules
+from tacit.tables.engines.spark.keeping import Keeper, Kept
 from tacit.tables.engines.spark.sessions import reading
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ def resolved_on_spark(
     ----------
     attributes : DataFrame
         Who holds what: ``rid`` (bigint), ``label``, ``value`` (strings, in normal form), ``confidence`` (double).
+        It is computed twice: keep it if that is expensive.
     rules : Rules
     closure : {"swoosh", "components"}
         As in :func:`tacit.person.link.linking.resolve`.
@@ -52,8 +52,8 @@ def resolved_on_spark(
     The clusters are those of :func:`tacit.person.link.linking.resolve`, whatever the partitions and whichever workers
     come and go, unless two different values or keys have the same 128-bit hash: with m of them the probability is at
     most m^2 / 2^129, for a million million one in 10^14, if values are not made to collide. At most
-    ``components.FEW`` links, or rows of hashes, reach the driver, and no value. A value that nearly all records share
-    is one partial sum per partition.
+    ``components.FEW`` links, or rows of hashes, reach the driver, and the hashes of what more than half a million rows
+    share; no value does. A value that nearly all records hold is one partial sum per partition.
 
     Notes
     -----
@@ -68,8 +68,8 @@ def resolved_on_spark(
             moved = _Rounds(attributes, rules, keeper).moved(closure)
             listed = (attributes if among is None else among).select("rid").distinct()
             if moved is not None:
-                found = listed.join(moved.frame.withColumnRenamed("cid", "rid"), "rid", "left")
-                listed = found.select("rid", F.coalesce("new", "rid").alias("cid"))
+                named = listed.join(moved.frame.withColumnRenamed("cid", "rid"), "rid", "left")
+                listed = named.select("rid", F.coalesce("new", "rid").alias("cid"))
             else:
                 listed = listed.select("rid", F.col("rid").alias("cid"))
             own = Keeper()
@@ -129,15 +129,14 @@ class _Rounds:
         """Join clusters that share a key, or are too rich for keys and share the values."""
         from pyspark.sql import functions as F
 
-        made, rich = [], None
-        if ors:
-            alone = [labels[0] for labels in ors.values()]
-            made.append(rows.frame.where(F.col("label").isin(alone)).select("h1", "h2", "cid"))
+        alone = [labels[0] for labels in ors.values()]
+        every = Kept(rows.frame.where(F.col("label").isin(alone)).select("h1", "h2", "cid"), rows.size)
+        rich = None
         if self._ands:
             own, rich = keys(self._of_ands(rows), self._ands, self._keeper)
-            made.append(own)
-        every = self._keeper.keep(reduce(lambda one, other: one.union(other), made))
-        links = shared(every, ["h1", "h2"], "cid").where("cid <> least").select("cid", "least")
+            every = Kept(every.frame.union(own.frame), rows.size + own.size) if ors else own
+        by = ["h1", "h2"]
+        links = shared(every.frame, by, "cid", crowded(every, by)).where("cid <> least").select("cid", "least")
         if rich is not None:
             links = links.union(pairs(self._of_ands(rows), rich, self._ands))
         return linked(self._keeper.keep(links), self._keeper)
@@ -153,13 +152,14 @@ class _Rounds:
         from pyspark.sql import functions as F
 
         ends = moves.frame.select(F.col("new").alias("cid"), "new").distinct()
-        now = looked_up(self._of_ands(rows), ["cid"], moves.frame.union(ends))
-        again = now.groupBy(F.coalesce("new", "cid").alias("cid"), "label", "h1", "h2").agg(
-            F.max(F.col("new").isNotNull()).alias("grown")
+        before, by = self._of_ands(rows), ["h1", "h2"]
+        now = looked_up(before.frame, ["cid"], moves.frame.union(ends), crowded(before, ["cid"]))
+        own = now.select(
+            F.coalesce("new", "cid").alias("cid"), "label", "h1", "h2", F.col("new").isNotNull().alias("grown")
         )
-        held = self._keeper.keep(again)
-        both = shared(held, ["h1", "h2"], "cid", live=F.max("grown"))
-        return both.select("cid", "label", "h1", "h2", "live")
+        # A value has as many rows as it had before.
+        both = shared(own, by, "cid", crowded(before, by), live=F.max("grown"))
+        return both.groupBy("cid", "label", "h1", "h2").agg(F.max("live").alias("live"))
 
 
 def _on_driver(rows: Kept, alternatives: Alternatives, closure: Closure) -> DataFrame:
@@ -167,17 +167,17 @@ def _on_driver(rows: Kept, alternatives: Alternatives, closure: Closure) -> Data
     from pyspark.sql import functions as F
 
     value = F.concat_ws(" ", "h1", "h2").alias("value")
-    found = rows.frame.select("cid", F.col("label").cast("string").alias("label"), value).toArrow()
-    nodes, places = np.unique(numbers(found, "cid"), return_inverse=True)
+    hashes = rows.frame.select("cid", F.col("label").cast("string").alias("label"), value).toArrow()
+    nodes, places = np.unique(numbers(hashes, "cid"), return_inverse=True)
     rules = Rules([[str(label) for label in labels] for labels in alternatives.values()])
-    clusters: IntArray = resolve(_attributes(found, places, len(nodes)), rules, closure=closure)
+    clusters: IntArray = resolve(_attributes(hashes, places, len(nodes)), rules, closure=closure)
     moved = clusters != np.arange(len(nodes))
     table = arrow_table({"cid": nodes[moved], "new": nodes[clusters[moved]]})
     return rows.frame.sparkSession.createDataFrame(table)
 
 
-def _attributes(found: pa.Table, places: IntArray, records: int) -> Attributes:
+def _attributes(hashes: pa.Table, places: IntArray, records: int) -> Attributes:
     """Rows of hashes as attributes in an engine of this machine."""
-    held = arrow_table({"rid": places.astype(np.int64), "confidence": np.ones(len(places))})
-    rows = held.append_column("label", found.column("label")).append_column("value", found.column("value"))
+    alone = arrow_table({"rid": places.astype(np.int64), "confidence": np.ones(len(places))})
+    rows = alone.append_column("label", hashes.column("label")).append_column("value", hashes.column("value"))
     return gathered([Long(rows, records)]).attributes

@@ -7,7 +7,7 @@ from functools import reduce
 from operator import and_
 from typing import TYPE_CHECKING
 
-from tacit.person.link.distributed.keeping import Kept
+from tacit.tables.engines.spark.keeping import Kept
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -25,36 +25,34 @@ def crowded(rows: Kept, by: Sequence[str]) -> DataFrame | None:
     from pyspark.sql import functions as F
 
     some = rows.frame.where(F.pmod(F.xxhash64(*rows.frame.columns), F.lit(SAMPLED)) == 0)
-    found = some.groupBy(*by).count().where(F.col("count") * 2 * SAMPLED > CROWD).select(*by).collect()
-    return rows.frame.sparkSession.createDataFrame(found, rows.frame.select(*by).schema) if found else None
+    keys = some.groupBy(*by).count().where(F.col("count") * 2 * SAMPLED > CROWD).select(*by).collect()
+    return rows.frame.sparkSession.createDataFrame(keys, rows.frame.select(*by).schema) if keys else None
 
 
-def looked_up(rows: Kept, by: Sequence[str], table: DataFrame) -> DataFrame:
+def looked_up(rows: DataFrame, by: Sequence[str], table: DataFrame, crowds: DataFrame | None) -> DataFrame:
     """The rows with what the table says of their key, null if nothing; the table has every key once."""
-    keys = crowded(rows, by)
-    if keys is None:
-        return rows.frame.join(table, list(by), "left")
+    if crowds is None:
+        return rows.join(table, list(by), "left")
     from pyspark.sql import functions as F
 
-    few = F.broadcast(table.join(F.broadcast(keys), list(by), "left_semi"))
-    apart = rows.frame.join(F.broadcast(keys), list(by), "left_anti").join(table, list(by), "left")
-    together = rows.frame.join(F.broadcast(keys), list(by), "left_semi").join(few, list(by), "left")
+    few = F.broadcast(table.join(F.broadcast(crowds), list(by), "left_semi"))
+    apart = rows.join(F.broadcast(crowds), list(by), "left_anti").join(table, list(by), "left")
+    together = rows.join(F.broadcast(crowds), list(by), "left_semi").join(few, list(by), "left")
     return _even(apart.unionByName(together))
 
 
-def shared(rows: Kept, by: Sequence[str], owner: str, **more: Column) -> DataFrame:
+def shared(rows: DataFrame, by: Sequence[str], owner: str, crowds: DataFrame | None, **more: Column) -> DataFrame:
     """The rows whose key has several owners, with the ``least``; and more aggregates of all of its rows."""
     from pyspark.sql import Window, functions as F
 
-    keys = crowded(rows, by)
-    told = {"least": F.min(owner), "_greatest": F.max(owner), **more}
-    few = rows.frame if keys is None else rows.frame.join(F.broadcast(keys), list(by), "left_anti")
+    aggregates = {"least": F.min(owner), "_greatest": F.max(owner), **more}
+    apart = rows if crowds is None else rows.join(F.broadcast(crowds), list(by), "left_anti")
     window = Window.partitionBy(*by)
-    both = few.select("*", *(column.over(window).alias(name) for name, column in told.items()))
-    if keys is not None:
-        many = rows.frame.join(F.broadcast(keys), list(by), "left_semi")
-        of_key = many.groupBy(*by).agg(*(column.alias(name) for name, column in told.items()))
-        both = _even(both.unionByName(many.join(F.broadcast(of_key), list(by))))
+    both = apart.select("*", *(column.over(window).alias(name) for name, column in aggregates.items()))
+    if crowds is not None:
+        together = rows.join(F.broadcast(crowds), list(by), "left_semi")
+        of_key = together.groupBy(*by).agg(*(column.alias(name) for name, column in aggregates.items()))
+        both = _even(both.unionByName(together.join(F.broadcast(of_key), list(by))))
     return both.where(F.col("least") != F.col("_greatest")).drop("_greatest")
 
 

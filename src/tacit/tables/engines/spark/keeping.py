@@ -1,4 +1,4 @@
-"""Frames that the workers keep between the rounds of one resolution."""
+"""Frames that the workers keep between the rounds of one computation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Keeper:
     """
 
     def __init__(self) -> None:
-        self._frames: list[DataFrame] = []
+        self._kept: list[DataFrame] = []
 
     def keep(self, frame: DataFrame, *conditions: Column) -> Kept:
         """Compute a frame, and count the rows for which each of the conditions holds."""
@@ -34,15 +34,15 @@ class Keeper:
         from pyspark.sql import functions as F
 
         stored = frame.persist(StorageLevel.DISK_ONLY)
-        self._frames.append(stored)
+        self._kept.append(stored)
         counts = stored.agg(F.count(F.lit(1)), *(F.count_if(condition) for condition in conditions)).collect()[0]
         return Kept(_begun(stored), counts[0], tuple(counts[1:]))
 
     def close(self) -> None:
         """Let go of every frame."""
-        for frame in self._frames:
+        for frame in self._kept:
             frame.unpersist()
-        self._frames.clear()
+        self._kept.clear()
 
 
 def _begun(stored: DataFrame) -> DataFrame:
