@@ -117,14 +117,13 @@ def test_a_file_is_the_one_that_was_named_whatever_its_name_means_to_spark(spark
         "a{x}*?.csv": "right",
         ".a.csv": "",
         "_a.csv": "",
+        "a:b.csv": "",
     }.items():
         (tmp_path / name).write_text(f"ward\n{value}\n")
     for name in ("b[1].csv", "a{x}*?.csv"):
         assert open_table(tmp_path / name, engine="spark").sample(["ward"], 2)["ward"].to_pylist() == ["right"]
-    for name in (".a.csv", "_a.csv"):
-        with pytest.raises(
-            SourceError, match=rf"Spark skips .*{name}, because its name begins with a dot or an underscore: rename"
-        ):
+    for name, why in {".a.csv": "begins with a dot", "_a.csv": "begins with a dot", "a:b.csv": "has a colon"}.items():
+        with pytest.raises(SourceError, match=rf"Spark does not read .*{name}, because its name {why}.*: rename it"):
             open_table(tmp_path / name, engine="spark")
 
 

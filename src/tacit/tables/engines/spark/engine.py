@@ -376,9 +376,11 @@ def _address(path: Path) -> str:
             "plain file or Parquet at a path that all of them see, or a Spark frame"
         )
     whole = path.resolve()
-    if whole.name.startswith((".", "_")):
-        words = "Spark skips {path}, because its name begins with a dot or an underscore: rename it, or use {engine}"
-        raise SourceError(sentence(words, path=path, engine=Setting("engine", "duckdb")))
+    hidden = whole.name.startswith((".", "_"))
+    if hidden or ":" in whole.name:
+        why = "begins with a dot or an underscore" if hidden else "has a colon"
+        words = "Spark does not read {path}, because its name {why}: rename it, or use {engine}"
+        raise SourceError(sentence(words, path=path, why=why, engine=Setting("engine", "duckdb")))
     return "file:" + re.sub(r"([\\\[\]{}*?])", r"\\\1", str(whole))
 
 
