@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +14,22 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from rapidfuzz.distance import JaroWinkler
 
 from sizes import many
-from tacit.errors import ArgumentError, DataError
-from tacit.person import Case, PersonAuditResult, person_audit, read_case
+from tacit.errors import ArgumentError, DataError, EngineError
+from tacit.person import (
+    Adversary,
+    Case,
+    Generalise,
+    Label,
+    Labels,
+    PersonAuditResult,
+    Resolve,
+    Rules,
+    person_audit,
+    read_case,
+)
 from tacit.person.inquiry.spread import answering
 from tacit.person.link.distributed import rows
 from test_person_agreement import odd_case, oddly, somebody
@@ -158,6 +172,84 @@ def test_a_confidence_that_is_none_is_named_by_its_row_whoever_reads_it(
         with pytest.raises(DataError, match=r"row 5: 'sure' is not a confidence") as raised:
             person_audit(case, engine=engine)
         assert "often" not in str(raised.value)
+
+
+@pytest.mark.usefixtures("spark")
+def test_files_with_odd_names_that_are_packed_or_recoded_say_the_same_on_spark(tmp_path: Path) -> None:
+    rows_of = {"a": "name,email\nAna García,\nBob Li,b@x.example\n", "b": "name,zip\nAna García,10115\n"}
+    (tmp_path / "packed.csv.gz").write_bytes(gzip.compress(rows_of["a"].encode()))
+    (tmp_path / "latin.csv").write_text(rows_of["a"], encoding="latin-1")
+    # To Spark the first name is a pattern, which the second fits.
+    (tmp_path / "b[1].csv").write_text(rows_of["b"])
+    (tmp_path / "b1.csv").write_text("name,zip\nWrong,99999\n")
+    # Nothing in this one is right about the person.
+    (tmp_path / "others.json").write_text(json.dumps([{"name": "BOB LI"}, {"name": "bob li", "email": "b@x.example"}]))
+    sources = [{"name": path, "path": path} for path in ("packed.csv.gz", "latin.csv", "others.json", "b[1].csv")]
+    person = {"name": "Ana García", "zip": "10115"}
+    resolve = {"resolve": {"rules": [["name"]]}}
+    case = {"person": person, "sources": sources, "adversaries": [{"name": "joins", "steps": ["normalise", resolve]}]}
+    (tmp_path / "case.yaml").write_text(yaml.safe_dump(case))
+    there = told(person_audit(tmp_path / "case.yaml", engine="spark"))
+    assert there == told(person_audit(tmp_path / "case.yaml"))
+    assert there["rungs"][0]["entities"] == 2
+
+
+@pytest.mark.usefixtures("spark")
+def test_similarities_with_options_and_tiny_weights_say_the_same_on_spark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = ["Alice Acher,x@x.example", *(f"Alice {at},y{at}@x.example" for at in range(30)), "Bob,alice@x.example"]
+    (tmp_path / "shop.csv").write_text("\n".join(["name,email", *lines]))
+    name = {"weight": 2e-20, "similarity": {"jaro_winkler": {"from": 0.5}}}
+    case = {
+        "person": {"name": "Alice Archer", "email": "alice@x.example"},
+        "labels": {"name": name, "email": {"weight": 3e-20, "similarity": "exact"}},
+        "sources": [{"name": "shop", "path": "shop.csv"}],
+        "adversaries": [{"name": "reads"}],
+    }
+    (tmp_path / "case.yaml").write_text(yaml.safe_dump(case))
+    monkeypatch.setattr(answering, "NEAR", (5, 100))
+    there = told(person_audit(tmp_path / "case.yaml", engine="spark"))
+    assert there == told(person_audit(tmp_path / "case.yaml"))
+    assert there["leakage"] > 0.5
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_column_that_holds_no_values_is_named_by_the_driver_and_not_in_a_trace_of_a_worker(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"name": ["Alice"], "photo": [b"abc"]}), tmp_path / "shop.parquet")
+    case = tmp_path / "case.yaml"
+    case.write_text(
+        "person: {name: Alice Archer}\nsources: [{name: shop, path: shop.parquet}]\nadversaries: [{name: reads}]\n"
+    )
+    with pytest.raises(DataError, match=r"column 'photo' of .* holds Binary") as raised:
+        person_audit(case, engine="spark")
+    assert raised.value.__cause__ is None
+
+
+def test_values_made_as_coarse_as_others_are_refused_because_no_worker_sees_all_of_them(tmp_path: Path) -> None:
+    case, _ = odd_case(tmp_path, random.Random(0))
+    coarse = Adversary("coarse {}", (Generalise("dob"), Resolve(Rules([["name", "dob"]]))))
+    with pytest.raises(ArgumentError, match=r"adversary 'coarse {}' makes 'dob' as coarse as other records have it"):
+        person_audit(replace(read_case(case), adversaries=(coarse,)), engine="spark")
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_similarity_that_cannot_be_sent_to_workers_is_refused(tmp_path: Path) -> None:
+    case = certain(odd_case(tmp_path, random.Random(0))[0])
+    labels = Labels({**case.labels, "name": Label(similarity=JaroWinkler.similarity)})
+    with pytest.raises(
+        ArgumentError, match=r"a function of a label .* cannot be sent to the workers of Spark: wrap it"
+    ):
+        person_audit(replace(case, labels=labels), engine="spark")
+
+
+def test_without_spark_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case, _ = odd_case(tmp_path, random.Random(0))
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("pyspark", "py4j")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(EngineError, match=r"Spark is not installed: pip install 'tacit\[spark\]'"):
+        person_audit(case, engine="spark")
 
 
 @pytest.mark.usefixtures("spark")

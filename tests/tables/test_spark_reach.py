@@ -121,6 +121,40 @@ def test_an_address_goes_to_spark_as_it_was_given(spark: Any, tmp_path: Path) ->
         open_table(f"file://{tmp_path}/lake")
 
 
+@pytest.mark.spark
+def test_a_file_is_the_one_that_was_named_whatever_its_name_means_to_spark(spark: Any, tmp_path: Path) -> None:
+    for name, value in {
+        "b1.csv": "wrong",
+        "b[1].csv": "right",
+        "a{x}*?.csv": "right",
+        ".a.csv": "",
+        "_a.csv": "",
+        "a:b.csv": "",
+    }.items():
+        (tmp_path / name).write_text(f"ward\n{value}\n")
+    for name in ("b[1].csv", "a{x}*?.csv"):
+        assert open_table(tmp_path / name, engine="spark").sample(["ward"], 2)["ward"].to_pylist() == ["right"]
+    for name, why in {".a.csv": "begins with a dot", "_a.csv": "begins with a dot", "a:b.csv": "has a colon"}.items():
+        with pytest.raises(SourceError, match=rf"Spark does not read .*{name}, because its name {why}.*: rename it"):
+            open_table(tmp_path / name, engine="spark")
+
+
+@pytest.mark.spark
+def test_no_row_is_lost_behind_an_empty_part_of_an_arrow_table(spark: Any) -> None:
+    parts = [pa.table({"n": pa.array(some, pa.int64())}) for some in ([1, 2], [], [3], [], [])]
+    table = open_table(pa.concat_tables(parts), engine="spark")
+    assert sorted(table.sample(["n"], 9)["n"].to_pylist()) == [1, 2, 3]
+    assert not open_table(parts[1], engine="spark").sample(["n"], 9).num_rows
+
+
+@pytest.mark.spark
+def test_times_that_spark_cannot_read_are_refused_with_a_way_out(spark: Any, tmp_path: Path) -> None:
+    for place, kind in enumerate([pa.timestamp("ns"), pa.time64("us")]):
+        pq.write_table(pa.table({"t": pa.array([1], kind)}), tmp_path / f"{place}.parquet")
+        with pytest.raises(EngineError, match="a column of times that Spark cannot read: save it as text"):
+            count(open_table(tmp_path / f"{place}.parquet", engine="spark"), ["t"])
+
+
 @pytest.mark.long
 @pytest.mark.spark
 def test_numbers_are_made_on_the_workers_where_combinations_are_many(spark: Any, monkeypatch: Any) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
-from functools import partial
+from functools import cache, partial
 from typing import Any, get_args
 
 import yaml
@@ -91,20 +91,32 @@ def _scale(node: yaml.Node) -> Any:
 
 
 def _similarity_from(reader: CaseReader, name: str, at: yaml.Node, options: yaml.Node, what: str) -> Similarity | None:
-    """A similarity of texts that counts only above a number: credit (s - from) / (1 - from)."""
-    from rapidfuzz.distance import JaroWinkler, Levenshtein
-
-    plainly: dict[str, Similarity] = {
-        "jaro_winkler": JaroWinkler.similarity,
-        "levenshtein": Levenshtein.normalized_similarity,
-    }
+    """A similarity of texts that counts only above a number."""
+    plainly = _similarities_of_texts()
     if name not in plainly:
         reader.wrong(at, f"no similarity '{name}' that takes 'from'{nearest(name, plainly)}")
         return None
     least_of = {"from": partial(CaseReader.number, high=0.999)}
     section = reader.section(options, f"'{name}' of {what}", least_of, required=["from"])
-    measured, least = plainly[name], section.get("from", 0.0)
-    return lambda value, true: max(0.0, (measured(value, true) - least) / (1.0 - least))
+    return _Above(name, section.get("from", 0.0))
+
+
+@dataclass(frozen=True)
+class _Above:
+    """Credit (s - least) / (1 - least) of a similarity s, which is named because it must travel to other machines."""
+
+    name: str
+    least: float
+
+    def __call__(self, value: str, true: str) -> float:
+        return max(0.0, (_similarities_of_texts()[self.name](value, true) - self.least) / (1.0 - self.least))
+
+
+@cache
+def _similarities_of_texts() -> dict[str, Similarity]:
+    from rapidfuzz.distance import JaroWinkler, Levenshtein
+
+    return {"jaro_winkler": JaroWinkler.similarity, "levenshtein": Levenshtein.normalized_similarity}
 
 
 def _domain(reader: CaseReader, node: yaml.Node, what: str) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from tacit.person.inquiry.whole import MoreNeededError, Promising, Whole
 from tacit.person.link.attributes import Attributes, IntArray, arrow_table, numbers
 from tacit.person.link.brought import LikelyClusters, TrueClusters
 from tacit.person.link.forms.unread import unread_notes
-from tacit.person.resolve.steps import Grouping, Resolve
+from tacit.person.resolve.steps import Generalise, Grouping, Resolve
 from tacit.person.sources.pool import PoolSource, RecordPool
 from tacit.tables.engines import store_on
 from tacit.tables.engines.spark.sessions import reading
@@ -83,12 +83,16 @@ def _without_likely(case: Case) -> tuple[Case, list[str]]:
     for spec in case.adversaries:
         for step in spec.steps:
             if isinstance(step, Grouping) and not isinstance(step, Resolve | TrueClusters):
-                words = (
-                    f"adversary '{spec.name}' joins records in a way that only one machine can: leave it out of the "
-                    "case, ask about other adversaries ({adversary}), or leave out {engine}"
-                )
-                raise ArgumentError(sentence(words, adversary=Setting("adversary"), engine=Setting("engine", "spark")))
+                raise _refused(spec.name, "joins records in a way that only one machine can: leave it out of the case")
+            if isinstance(step, Generalise) and step.level is None:
+                raise _refused(spec.name, f"makes '{step.label}' as coarse as other records have it: give it a level")
     return case, []
+
+
+def _refused(adversary: str, why: str) -> ArgumentError:
+    words = "adversary '{name}' {why}, ask about other adversaries ({adversary}), or leave out {engine}"
+    settings = {"adversary": Setting("adversary"), "engine": Setting("engine", "spark")}
+    return ArgumentError(sentence(words, name=adversary, why=why, **settings))
 
 
 def _left_out(likely: Sequence[str], others: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from tacit.errors import DataError
 from tacit.lift.joint import Vector
 from tacit.person.inquiry.spread.looking import READ, UNREAD_VIEWS, Looking, View
 from tacit.person.inquiry.spread.reading import SpreadRows
+from tacit.person.inquiry.whole import DIGITS
 from tacit.person.inquiry.work import free
 from tacit.person.link.attributes import IntArray, arrow_table, numbers
 from tacit.person.link.distributed.resolving import resolved_on_spark
@@ -54,7 +55,7 @@ class SpreadClusters:
     def first(self, most: int) -> tuple[IntArray, float]:
         """The first clusters that have no more than so many records together, and a bound on all others."""
         count = int(np.searchsorted(np.cumsum(self.sizes), min(most, MOST_NEAR), side="right"))
-        return self.cids[:count], float(self.right[count]) if count < len(self.cids) else 0.0
+        return self.cids[:count], float(self.right[count:].max(initial=0.0))
 
     def members(self, cids: IntArray) -> IntArray:
         """The records of these clusters."""
@@ -94,7 +95,8 @@ class SpreadBench:
         views = {self._view(steps)} | ({self._view(READ)} if spec.keep_base else set())
         some = self.rows.frame.where((F.col("kind") == RIGHT) & F.col("view").isin(*views))
         weights = right_weights_on_spark(some, frame)
-        rows_here = weights.orderBy(F.desc("w"), "cid").limit(MOST_NEAR + 1).toArrow()
+        # Spark adds in any order: without rounding, it would decide between equals.
+        rows_here = weights.orderBy(F.desc(F.round("w", DIGITS)), "cid").limit(MOST_NEAR + 1).toArrow()
         cids, right = numbers(rows_here, "cid"), numbers(rows_here, "w")
         sizes = np.ones(len(cids), np.int64) if frame is None else sizes_on_spark(cids, frame)
         entities = self.rows.records if frame is None else frame.select("cid").distinct().count()

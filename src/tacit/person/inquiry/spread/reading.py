@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.document import Progress
+from tacit.errors import ArgumentError, Setting, sentence
 from tacit.person.case.model import Case
 from tacit.person.inquiry.opening import forms_in
 from tacit.person.inquiry.spread.looking import Looking
@@ -60,11 +61,15 @@ class SpreadSource:
 
 @dataclass(frozen=True, eq=False)
 class SpreadRows:
-    """Rows about all records of a case (see :mod:`tacit.person.link.distributed.rows`), kept by the workers."""
+    """Rows about all records of a case (see :mod:`tacit.person.link.distributed.rows`), kept by the workers.
+
+    ``opened`` are the sources as they were opened: what was unpacked or recoded for them is there as long as they are.
+    """
 
     frame: DataFrame
     sources: tuple[SpreadSource, ...]
     notes: tuple[str, ...]
+    opened: tuple[OpenedSource, ...] = field(default=(), repr=False)
 
     @property
     def records(self) -> int:
@@ -81,13 +86,16 @@ def read_on_spark(case: Case, looking: Looking, progress: Progress) -> SpreadRow
     is the sum of what its parts show. No row of a table comes to the driver. What a lost worker kept is computed again.
     No message holds a value of a person.
     """
+    spark = session()
     from pyspark import StorageLevel
 
+    _refuse_what_stays_here(looking)
     if on_this_machine():
-        session().sparkContext.pythonExec = sys.executable
+        spark.sparkContext.pythonExec = sys.executable
     frames: list[DataFrame] = []
     sources: list[SpreadSource] = []
     notes: list[str] = []
+    every: list[OpenedSource] = []
     first = 0
     for place, source in enumerate(case.sources):
         progress(f"reading {source.name}", place / len(case.sources))
@@ -95,6 +103,7 @@ def read_on_spark(case: Case, looking: Looking, progress: Progress) -> SpreadRow
         opened = opened_source(source, case.person, forms_in(case), engine="spark" if on_spark else "duckdb")
         read = _on_workers if on_spark else _on_driver
         frame, one, more = read(source, opened, looking, first)
+        every.append(opened)
         frames.append(frame)
         sources.append(one)
         notes += [*opened.notes, *more]
@@ -102,7 +111,21 @@ def read_on_spark(case: Case, looking: Looking, progress: Progress) -> SpreadRow
     whole = reduce(lambda one, other: one.union(other), frames).persist(StorageLevel.DISK_ONLY)
     with reading("the records"):
         whole.count()
-    return SpreadRows(whole, tuple(sources), tuple(notes))
+    return SpreadRows(whole, tuple(sources), tuple(notes), tuple(every))
+
+
+def _refuse_what_stays_here(looking: Looking) -> None:
+    """A case made in Python may have functions of labels that no other process can be sent."""
+    from pyspark.cloudpickle import dumps
+
+    try:
+        dumps(looking)
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        words = (
+            "a function of a label or of a step cannot be sent to the workers of Spark: wrap it "
+            "in a Python function, or leave out {engine}"
+        )
+        raise ArgumentError(sentence(words, engine=Setting("engine", "spark"))) from error
 
 
 def _on_driver(
@@ -156,6 +179,7 @@ def _shown(wide: Wide) -> WideEvidence:
         empty = _placed_rows(wide).limit(0).toArrow().drop_columns([ROW])
         # What is wrong with a column is said here, once, and not by every worker.
         nothing = wide_evidence(part(empty))
+        gathered([part(empty)])
         parts_read = _mapped(wide, look, "place bigint, shown binary").collect()
     parts = (pickle.loads(row["shown"]) for row in sorted(parts_read, key=lambda row: row["place"]))
     return reduce(WideEvidence.__add__, parts, nothing)

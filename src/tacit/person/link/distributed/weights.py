@@ -13,16 +13,13 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
-# Digits behind the point that tell upper bounds of clusters apart.
-DIGITS = 12
-
 
 def right_weights_on_spark(right: DataFrame, clusters: DataFrame | None) -> DataFrame:
     """The clusters that hold something right, and an upper bound on the weight of it in each: (cid, w).
 
     ``right`` are the attributes that are right, as several views have them: a cluster has the largest of their bounds.
     ``clusters`` (rid, cid) may be None: each record alone. The bounds are those of
-    :func:`tacit.person.link.right.right_weights`, rounded.
+    :func:`tacit.person.link.right.right_weights`.
     """
     from pyspark.sql import functions as F
 
@@ -31,7 +28,7 @@ def right_weights_on_spark(right: DataFrame, clusters: DataFrame | None) -> Data
     best = placed.groupBy(*fact, "credit", "label", "value").agg(F.max("confidence").alias("confidence"))
     share = F.least(F.max("credit"), F.sum(F.col("credit") * F.col("confidence")))
     weights = best.groupBy(*fact).agg(share.alias("w")).groupBy("view", "cid").agg(F.sum("w").alias("w"))
-    return weights.groupBy("cid").agg(F.round(F.max("w"), DIGITS).alias("w")).where("w > 0")
+    return weights.groupBy("cid").agg(F.max("w").alias("w")).where("w > 0")
 
 
 def sizes_on_spark(cids: IntArray, clusters: DataFrame) -> IntArray:

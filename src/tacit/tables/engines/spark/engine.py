@@ -5,6 +5,7 @@ Joins with broadcast tables leave the big side's rows in place; writing one file
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import accumulate
@@ -17,7 +18,7 @@ from weakref import WeakKeyDictionary, finalize
 import numpy as np
 from numpy.typing import NDArray
 
-from tacit.errors import DataError, SourceError
+from tacit.errors import DataError, Setting, SourceError, sentence
 from tacit.tables.channels import DrawTables
 from tacit.tables.columns import ROW, plain_names
 from tacit.tables.engines.duckdb import connections
@@ -363,13 +364,23 @@ def _lazy(frame: DataFrame) -> Rows:
 
 
 def _address(path: Path) -> str:
-    """The address of a file of this machine; workers elsewhere may see it too, unless it is a private copy."""
+    """The address of a file of this machine; workers elsewhere may see it too, unless it is a private copy.
+
+    Spark takes an address for a pattern, and would read another file, b1.csv for b[1].csv; and it would read a hidden
+    file as an empty one.
+    """
     if connections.is_private(path) and not on_this_machine():
         raise SourceError(
             "a copy that was made for this run is on the driver, where the workers of Spark cannot see it: give them a "
             "plain file or Parquet at a path that all of them see, or a Spark frame"
         )
-    return f"file:{path.resolve()}"
+    whole = path.resolve()
+    hidden = whole.name.startswith((".", "_"))
+    if hidden or ":" in whole.name:
+        why = "begins with a dot or an underscore" if hidden else "has a colon"
+        words = "Spark does not read {path}, because its name {why}: rename it, or use {engine}"
+        raise SourceError(sentence(words, path=path, why=why, engine=Setting("engine", "duckdb")))
+    return "file:" + re.sub(r"([\\\[\]{}*?])", r"\\\1", str(whole))
 
 
 def _whole_numbers(numbers: Sequence[int]) -> Column:

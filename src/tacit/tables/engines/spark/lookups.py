@@ -33,6 +33,9 @@ def from_arrow(data: pa.Table) -> DataFrame:
     """An Arrow table on Spark; times without a zone stay without one."""
     import pyarrow as pa
 
+    # Spark takes an empty batch for the end of a small table.
+    batches = [batch for batch in data.to_batches() if batch.num_rows]
+    data = pa.Table.from_batches(batches, schema=data.schema)
     frame = session().createDataFrame(data.rename_columns(plain_names(data.schema)))
     columns = []
     for field, at in zip(data.schema, frame.columns, strict=True):

@@ -107,6 +107,12 @@ def _tacit_error(name: str, error: Exception) -> TacitError:
         return SourceError(f"Spark finds nothing at {name}: check the address")
     if re.search("MALFORMED|FAILED_READ_FILE|CANNOT_PARSE|BadRecord", message):
         return DataError(f"{name} has a line or value Spark cannot read: fix it; DuckDB names the line")
+    if re.search(r"TIMESTAMP\(NANOS|UNSUPPORTED_TIME_TYPE", message):
+        # Spark has no times of day, and no instants finer than a millionth of a second.
+        words = (
+            "{name} has a column of times that Spark cannot read: save it as text or in microseconds, or use {engine}"
+        )
+        return EngineError(sentence(words, name=name, engine=Setting("engine", "duckdb")))
     # Before the cause, py4j names which of its own objects was called.
     lines = [
         line
