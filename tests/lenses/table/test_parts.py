@@ -45,7 +45,8 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def made(people: Path, tmp_path_factory: pytest.TempPathFactory, spark: Any) -> Callable[[str], Path]:
-    place = tmp_path_factory.mktemp("releases")
+    # A name that would be a pattern, if Spark read or wrote it as one.
+    place = tmp_path_factory.mktemp("releases [1]{a,b}")
 
     def once(mechanism: str) -> Path:
         if not (place / mechanism).exists():

@@ -338,13 +338,13 @@ class SparkEngine(Engine):
         return None if self._opened is None else self._partition_counts()
 
     def write_parts(self, rows: Rows, names: Sequence[str], folder: Path, codec: str) -> None:
-        write_parts(rows.to_native(), names, _address(folder), codec)
+        write_parts(rows.to_native(), names, _target(folder), codec)
 
     def copy_parts(self, paths: Sequence[Path], folder: Path, codec: str) -> None:
         # The types of the first serve for all: a part with others cannot come out as the same bytes.
         schema = session().read.parquet(_address(paths[0])).schema
         together = copied([session().read.parquet(_address(path), schema=schema) for path in paths])
-        write_parts(together, together.columns, _address(folder), codec)
+        write_parts(together, together.columns, _target(folder), codec)
 
     def store(self, name: str = "the records") -> SparkStore:
         return SparkStore(name)
@@ -381,6 +381,11 @@ def _address(path: Path) -> str:
         words = "Spark does not read {path}, because its name {why}: rename it, or use {engine}"
         raise SourceError(sentence(words, path=path, why=why, engine=Setting("engine", "duckdb")))
     return "file:" + re.sub(r"([\\\[\]{}*?])", r"\\\1", str(whole))
+
+
+def _target(folder: Path) -> str:
+    """The address of a folder of this machine to write to, which Spark takes as it is."""
+    return f"file:{folder.resolve()}"
 
 
 def _whole_numbers(numbers: Sequence[int]) -> Column:
