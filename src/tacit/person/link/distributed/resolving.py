@@ -174,10 +174,10 @@ class _Rounds:
         from pyspark.sql import functions as F
 
         labels = sorted({label for labels in self._ands.values() for label in labels})
-        held = rows.frame.groupBy("cid").agg(
+        clusters = rows.frame.groupBy("cid").agg(
             *(F.bool_or(F.col("label") == label).alias(f"l{label}") for label in labels)
         )
-        table = held.where(agreeing(self._ands)).select("cid", F.lit(True).alias("able"))
+        table = clusters.where(agreeing(self._ands)).select("cid", F.lit(True).alias("able"))
         some = looked_up(rows.frame, ["cid"], table, crowded(rows, ["cid"])).where("able").drop("able")
         return self._keeper.keep(some, F.col("live"))
 
