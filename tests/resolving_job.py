@@ -17,7 +17,7 @@ from tacit.person.link.distributed import components, resolved_on_spark
 from tacit.tables.engines.spark.keeping import Keeper
 from tacit.tables.engines.spark.sessions import session
 
-# Frames that have been kept when the worker ends: values, keys, links and where they lead are among them.
+# Frames that have been kept when the worker ends: keys, links and where they lead are among them.
 BEFORE = 6
 
 

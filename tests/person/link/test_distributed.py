@@ -47,6 +47,7 @@ def crowds(monkeypatch):
     """Whatever more than two rows share is a crowd."""
     monkeypatch.setattr(sharing, "CROWD", 3)
     monkeypatch.setattr(sharing, "SAMPLED", 1)
+    monkeypatch.setattr(sharing, "SMALL", 0)
 
 
 def listed(frame, records):
@@ -143,6 +144,20 @@ def test_a_chain_of_records_is_one_cluster_after_few_rounds(spark, monkeypatch):
 
 
 @pytest.mark.usefixtures("in_rounds")
+def test_clusters_that_share_no_value_of_every_label_of_a_rule_do_not_go_into_the_next_round(spark, monkeypatch):
+    found = [
+        {("C", "c"): 1.0},
+        {("C", "c"): 1.0, ("N", "n"): 1.0},
+        *({("N", "n"): 1.0, ("P", f"{at}"): 1.0} for at in range(8)),
+    ]
+    keep, sizes = Keeper.keep, []
+    monkeypatch.setattr(Keeper, "keep", lambda *given: sizes.append(keep(*given)) or sizes[-1])
+    assert distributed(spark, found, [["C"], ["N", "P"]]).tolist() == [0, 0, *range(2, 10)]
+    shared, able, result = (each.size for each in sizes[-3:])
+    assert (shared, able, result) == (9, 0, 10)
+
+
+@pytest.mark.usefixtures("in_rounds")
 def test_a_cluster_with_very_many_combinations_is_matched_without_writing_them_out(spark):
     size = many(300, 3_000)  # a million million combinations of three labels, were they written out
     rich = {(label, f"{at}"): 1.0 for label in "NPC" for at in range(size)}
@@ -155,6 +170,7 @@ def test_a_cluster_with_very_many_combinations_is_matched_without_writing_them_o
 def test_no_worker_gets_all_rows_of_a_value_that_nearly_all_records_hold(spark, monkeypatch):
     monkeypatch.setattr(sharing, "CROWD", 1_000)
     monkeypatch.setattr(sharing, "SAMPLED", 8)
+    monkeypatch.setattr(sharing, "SMALL", 0)
     size, found = many(3_000, 200_000), []
     for module in (components, resolving):
         look = module.crowded

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from tacit.person.link import components as here
-from tacit.person.link.attributes import arrow_table, numbers
-from tacit.person.link.distributed.sharing import crowded, looked_up
+from tacit.person.link.attributes import IntArray, arrow_table, numbers
+from tacit.person.link.distributed.sharing import crowded, even, looked_up, placed
 from tacit.tables.engines.spark.keeping import Keeper, Kept
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
 
 # So many links, or rows that can still match, are finished on the driver.
 FEW = 1_000_000
@@ -46,7 +41,7 @@ def linked(links: Kept, keeper: Keeper) -> Kept:
         links = keeper.keep(pairs.distinct())
     if done is not None and not links.size:
         return done
-    return after(done, Kept(_on_driver(links), links.size), keeper)
+    return after(done, _on_driver(links), keeper)
 
 
 def after(done: Kept | None, moves: Kept, keeper: Keeper) -> Kept:
@@ -54,14 +49,12 @@ def after(done: Kept | None, moves: Kept, keeper: Keeper) -> Kept:
     from pyspark.sql import functions as F
 
     if done is None:
-        return keeper.keep(moves.frame)
+        return moves
     if not moves.size:
         return done
-    again = moves.frame.select(F.col("cid").alias("new"), F.col("new").alias("newer"))
-    moved = looked_up(done.frame, ["new"], again, crowded(done, ["new"])).select(
-        "cid", F.coalesce("newer", "new").alias("new")
-    )
-    return keeper.keep(moved.union(moves.frame))
+    again = Kept(moves.frame.select(F.col("cid").alias("new"), F.col("new").alias("newer")), moves.size)
+    moved = placed(done, ["new"], again).select("cid", F.coalesce("newer", "new").alias("new"))
+    return keeper.keep(even(moved.union(moves.frame)))
 
 
 def _followed(pointers: Kept, keeper: Keeper) -> Kept:
@@ -78,12 +71,17 @@ def _followed(pointers: Kept, keeper: Keeper) -> Kept:
             return pointers
 
 
-def _on_driver(links: Kept) -> DataFrame:
+def _on_driver(links: Kept) -> Kept:
     """What :func:`linked` returns, by the components of one machine."""
     rows = links.frame.toArrow()
     first, second = (numbers(rows, name) for name in ("cid", "least"))
     nodes, places = np.unique(np.concatenate([first, second]), return_inverse=True)
     smallest = nodes[here.components(places[: len(first)], places[len(first) :], len(nodes))]
     moved = nodes != smallest
-    table = arrow_table({"cid": nodes[moved], "new": smallest[moved]})
-    return links.frame.sparkSession.createDataFrame(table)
+    return from_driver(links, nodes[moved], smallest[moved])
+
+
+def from_driver(rows: Kept, nodes: IntArray, ends: IntArray) -> Kept:
+    """Where nodes are, which the driver knows; it need not be kept, because no worker can lose it."""
+    table = arrow_table({"cid": nodes, "new": ends})
+    return Kept(rows.frame.sparkSession.createDataFrame(table), len(nodes))

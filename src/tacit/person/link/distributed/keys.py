@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 from tacit.person.link import linking
@@ -119,7 +120,13 @@ def pairs(rows: Kept, rich: DataFrame, alternatives: Alternatives) -> DataFrame:
     agreed = met.groupBy("cid", "rich").agg(
         *(F.bool_or(F.col("label") == label).alias(f"l{label}") for label in labels)
     )
-    any_of = reduce(
-        lambda one, other: one | other, (all_of([F.col(f"l{label}") for label in own]) for own in alternatives.values())
+    return agreed.where(agreeing(alternatives)).select(
+        F.greatest("cid", "rich").alias("cid"), F.least("cid", "rich").alias("least")
     )
-    return agreed.where(any_of).select(F.greatest("cid", "rich").alias("cid"), F.least("cid", "rich").alias("least"))
+
+
+def agreeing(alternatives: Alternatives) -> Column:
+    """That all labels of an alternative are there (``l`` and its number)."""
+    from pyspark.sql import functions as F
+
+    return reduce(or_, (all_of([F.col(f"l{label}") for label in own]) for own in alternatives.values()))

@@ -8,10 +8,10 @@ from weakref import finalize
 import numpy as np
 
 from tacit.person.link.attributes import Attributes, IntArray, arrow_table, numbers
-from tacit.person.link.distributed import components
-from tacit.person.link.distributed.components import after, linked
-from tacit.person.link.distributed.keys import Alternatives, keys, pairs
-from tacit.person.link.distributed.sharing import crowded, looked_up, shared
+from tacit.person.link.distributed import components, sharing
+from tacit.person.link.distributed.components import after, from_driver, linked
+from tacit.person.link.distributed.keys import Alternatives, agreeing, keys, pairs
+from tacit.person.link.distributed.sharing import crowded, looked_up, placed, shared
 from tacit.person.link.linking import resolve
 from tacit.person.link.wide import Long, gathered
 from tacit.person.resolve.grouping import Closure
@@ -33,7 +33,7 @@ def resolved_on_spark(
     ----------
     attributes : DataFrame
         Who holds what: ``rid`` (bigint), ``label``, ``value`` (strings, in normal form), ``confidence`` (double).
-        It is computed twice: keep it if that is expensive.
+        It is computed several times: keep it if that is expensive.
     rules : Rules
     closure : {"swoosh", "components"}
         As in :func:`tacit.person.link.linking.resolve`.
@@ -52,13 +52,15 @@ def resolved_on_spark(
     The clusters are those of :func:`tacit.person.link.linking.resolve`, whatever the partitions and whichever workers
     come and go, unless two different values or keys have the same 128-bit hash: with m of them the probability is at
     most m^2 / 2^129, for a million million one in 10^14, if values are not made to collide. At most
-    ``components.FEW`` links, or rows of hashes, reach the driver, and the hashes of what more than half a million rows
-    share; no value does. A value that nearly all records hold is one partial sum per partition.
+    ``components.FEW`` links, or rows of hashes, reach the driver, ``sharing.SMALL`` pairs of numbers of records on the
+    way to all workers, and the hashes of what more than half a million rows share; no value does. A value that nearly
+    all records hold is one partial sum per partition.
 
     Notes
     -----
     A round is made of keys, links from equal keys, components, and values of the clusters; see
-    :func:`tacit.person.link.linking.resolve`. What only one cluster holds is left out from the second round on.
+    :func:`tacit.person.link.linking.resolve`. From the second round on, what only one cluster holds is left out, and
+    so are clusters that share no value of some label of every alternative.
     """
     from pyspark.sql import functions as F
 
@@ -68,7 +70,8 @@ def resolved_on_spark(
             moved = _Rounds(attributes, rules, keeper).moved(closure)
             listed = (attributes if among is None else among).select("rid").distinct()
             if moved is not None:
-                named = listed.join(moved.frame.withColumnRenamed("cid", "rid"), "rid", "left")
+                table = moved.frame.withColumnRenamed("cid", "rid")
+                named = listed.join(F.broadcast(table) if moved.size <= sharing.SMALL else table, "rid", "left")
                 listed = named.select("rid", F.coalesce("new", "rid").alias("cid"))
             else:
                 listed = listed.select("rid", F.col("rid").alias("cid"))
@@ -92,22 +95,21 @@ class _Rounds:
 
     def moved(self, closure: Closure) -> Kept | None:
         """The records that are not the smallest of their cluster (``cid``), with the smallest (``new``)."""
-        from pyspark.sql import functions as F
-
         if not self._rules.alternatives:
             return None
-        rows = self._keeper.keep(self._hashed())
+        hashed = self._hashed()
+        # To hash values again is cheaper than to keep their hashes.
+        rows = Kept(hashed, hashed.count())
         if rows.size <= components.FEW:
-            return self._keeper.keep(_on_driver(rows, {**self._ors, **self._ands}, closure))
+            return _on_driver(rows, {**self._ors, **self._ands}, closure)
         moves = self._links(rows, self._ors)
         done = moves
         while moves.size and self._ands and closure == "swoosh":
-            rows = self._keeper.keep(self._merged(rows, moves), F.col("live"))
+            rows = self._able(self._keeper.keep(self._merged(rows, moves)))
             if not rows.holds[0]:
                 return done
             if rows.size <= components.FEW:
-                rest = self._keeper.keep(_on_driver(rows, self._ands, closure))
-                return after(done, rest, self._keeper)
+                return after(done, _on_driver(rows, self._ands, closure), self._keeper)
             moves = self._links(Kept(rows.frame.where("live"), rows.holds[0]), {})
             done = after(done, moves, self._keeper)
         return done
@@ -136,7 +138,8 @@ class _Rounds:
             own, rich = keys(self._of_ands(rows), self._ands, self._keeper)
             every = Kept(every.frame.union(own.frame), rows.size + own.size) if ors else own
         by = ["h1", "h2"]
-        links = shared(every.frame, by, "cid", crowded(every, by)).where("cid <> least").select("cid", "least")
+        with_least = shared(every.frame, by, crowded(every, by), least=F.min("cid"))
+        links = with_least.where("cid <> least").select("cid", "least")
         if rich is not None:
             links = links.union(pairs(self._of_ands(rows), rich, self._ands))
         return linked(self._keeper.keep(links), self._keeper)
@@ -153,16 +156,33 @@ class _Rounds:
 
         ends = moves.frame.select(F.col("new").alias("cid"), "new").distinct()
         before, by = self._of_ands(rows), ["h1", "h2"]
-        now = looked_up(before.frame, ["cid"], moves.frame.union(ends), crowded(before, ["cid"]))
+        now = placed(before, ["cid"], Kept(moves.frame.union(ends), 2 * moves.size))
         own = now.select(
             F.coalesce("new", "cid").alias("cid"), "label", "h1", "h2", F.col("new").isNotNull().alias("grown")
         )
         # A value has as many rows as it had before.
-        both = shared(own, by, "cid", crowded(before, by), live=F.max("grown"))
-        return both.groupBy("cid", "label", "h1", "h2").agg(F.max("live").alias("live"))
+        least, most = F.min("cid"), F.max("cid")
+        every = shared(own, by, crowded(before, by), live=F.max("grown"), least=least, most=most)
+        return every.where("least <> most").groupBy("cid", "label", "h1", "h2").agg(F.max("live").alias("live"))
+
+    def _able(self, rows: Kept) -> Kept:
+        """Those of clusters that hold a shared value of every label of an alternative, and how many are ``live``.
+
+        All others are done. What is first merged with one of them would share these values with it, and each is held
+        by another cluster now.
+        """
+        from pyspark.sql import functions as F
+
+        labels = sorted({label for labels in self._ands.values() for label in labels})
+        clusters = rows.frame.groupBy("cid").agg(
+            *(F.bool_or(F.col("label") == label).alias(f"l{label}") for label in labels)
+        )
+        table = clusters.where(agreeing(self._ands)).select("cid", F.lit(True).alias("able"))
+        some = looked_up(rows.frame, ["cid"], table, crowded(rows, ["cid"])).where("able").drop("able")
+        return self._keeper.keep(some, F.col("live"))
 
 
-def _on_driver(rows: Kept, alternatives: Alternatives, closure: Closure) -> DataFrame:
+def _on_driver(rows: Kept, alternatives: Alternatives, closure: Closure) -> Kept:
     """Where clusters go by all rounds that remain, which are those of one machine."""
     from pyspark.sql import functions as F
 
@@ -172,8 +192,7 @@ def _on_driver(rows: Kept, alternatives: Alternatives, closure: Closure) -> Data
     rules = Rules([[str(label) for label in labels] for labels in alternatives.values()])
     clusters: IntArray = resolve(_attributes(hashes, places, len(nodes)), rules, closure=closure)
     moved = clusters != np.arange(len(nodes))
-    table = arrow_table({"cid": nodes[moved], "new": nodes[clusters[moved]]})
-    return rows.frame.sparkSession.createDataFrame(table)
+    return from_driver(rows, nodes[moved], nodes[clusters[moved]])
 
 
 def _attributes(hashes: pa.Table, places: IntArray, records: int) -> Attributes:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 CROWD = 1_000_000
 # Such keys are looked for among one row in this many. To miss one costs time, but changes nothing.
 SAMPLED = 256
+# A table of at most so many rows of two numbers is sent to every worker, so that what it is joined with stays in place.
+SMALL = 1_000_000
 
 
 def crowded(rows: Kept, by: Sequence[str]) -> DataFrame | None:
@@ -24,7 +26,9 @@ def crowded(rows: Kept, by: Sequence[str]) -> DataFrame | None:
         return None
     from pyspark.sql import functions as F
 
-    some = rows.frame.where(F.pmod(F.xxhash64(*rows.frame.columns), F.lit(SAMPLED)) == 0)
+    # Rows of one key differ in the rest; a sample by the key would have all of them or none.
+    rest = [name for name in rows.frame.columns if name not in by]
+    some = rows.frame.where(F.pmod(F.xxhash64(*rest), F.lit(SAMPLED)) == 0)
     keys = some.groupBy(*by).count().where(F.col("count") * 2 * SAMPLED > CROWD).select(*by).collect()
     return rows.frame.sparkSession.createDataFrame(keys, rows.frame.select(*by).schema) if keys else None
 
@@ -38,25 +42,33 @@ def looked_up(rows: DataFrame, by: Sequence[str], table: DataFrame, crowds: Data
     few = F.broadcast(table.join(F.broadcast(crowds), list(by), "left_semi"))
     apart = rows.join(F.broadcast(crowds), list(by), "left_anti").join(table, list(by), "left")
     together = rows.join(F.broadcast(crowds), list(by), "left_semi").join(few, list(by), "left")
-    return _even(apart.unionByName(together))
+    return even(apart.unionByName(together))
 
 
-def shared(rows: DataFrame, by: Sequence[str], owner: str, crowds: DataFrame | None, **more: Column) -> DataFrame:
-    """The rows whose key has several owners, with the ``least``; and more aggregates of all of its rows."""
+def placed(rows: Kept, by: Sequence[str], table: Kept) -> DataFrame:
+    """As :func:`looked_up`; a small table goes to the rows."""
+    from pyspark.sql import functions as F
+
+    if table.size <= SMALL:
+        return rows.frame.join(F.broadcast(table.frame), list(by), "left")
+    return looked_up(rows.frame, by, table.frame, crowded(rows, by))
+
+
+def shared(rows: DataFrame, by: Sequence[str], crowds: DataFrame | None, **aggregates: Column) -> DataFrame:
+    """The rows with aggregates of all that have the same key."""
     from pyspark.sql import Window, functions as F
 
-    aggregates = {"least": F.min(owner), "_greatest": F.max(owner), **more}
     apart = rows if crowds is None else rows.join(F.broadcast(crowds), list(by), "left_anti")
     window = Window.partitionBy(*by)
     both = apart.select("*", *(column.over(window).alias(name) for name, column in aggregates.items()))
     if crowds is not None:
         together = rows.join(F.broadcast(crowds), list(by), "left_semi")
         of_key = together.groupBy(*by).agg(*(column.alias(name) for name, column in aggregates.items()))
-        both = _even(both.unionByName(together.join(F.broadcast(of_key), list(by))))
-    return both.where(F.col("least") != F.col("_greatest")).drop("_greatest")
+        both = even(both.unionByName(together.join(F.broadcast(of_key), list(by))))
+    return both
 
 
-def _even(rows: DataFrame) -> DataFrame:
+def even(rows: DataFrame) -> DataFrame:
     """The rows spread over all workers.
 
     Without a shuffle here, a row of the last round would depend on all rounds before in one stage, whose tasks would
