@@ -271,6 +271,31 @@ class TestBoostedTrees:
         assert np.isfinite(model.log_posterior(X)).all()
 
 
+@pytest.mark.parametrize("secrets", [2, 3])
+def test_a_tree_asks_the_questions_that_gain_most_summed_record_by_record(secrets: int) -> None:
+    rng = np.random.default_rng(secrets)
+    records, posterior = rng.integers(0, 9, (200, 3)).astype(float), rng.dirichlet(np.ones(secrets), 200)
+    slope = posterior - np.eye(secrets)[rng.integers(0, secrets, 200)]
+    cuts = trees._Cuts.of(records, 200)
+    columns, questions, values = cuts.tree(slice(200), slope, posterior, 3)
+    node = np.zeros(200, int)
+    for level, asked in enumerate(questions):
+        gains = []
+        for cut, column in enumerate(cuts.column):
+            side = 2 * node + (cuts.places[column] > cut)
+            of_leaf = [
+                (slope[side == at].sum(axis=0), (posterior * (1 - posterior))[side == at].sum(axis=0))
+                for at in set(side)
+            ]
+            gains.append(sum((top**2 / (bottom + trees.PENALTY)).sum() for top, bottom in of_leaf))
+        assert gains[asked] == pytest.approx(max(gains))
+        node = 2 * node + (cuts.places[columns[level]] > asked)
+    leaf = cuts.leaves(columns, questions)
+    for at in set(leaf):
+        top, bottom = slope[leaf == at].sum(axis=0), (posterior * (1 - posterior))[leaf == at].sum(axis=0)
+        assert values[at] == pytest.approx(-trees.RATE * top / (bottom + trees.PENALTY))
+
+
 class TestBlends:
     @given(st.integers(0, 10_000), st.integers(1, 4), st.integers(2, 4))
     def test_a_blend_is_a_log_lift(self, seed, learners, secrets):

@@ -127,9 +127,17 @@ class _Cuts:
         one = slice(1, None) if slope.shape[1] == 2 else slice(None)
         sums = np.stack([slope.T[one], (posterior * (1 - posterior)).T[one]])
         node, questions, places = np.zeros(len(slope), dtype=np.int64), [], self.places[:, rows]
-        of_cells = np.tile(sums, len(places))
+        below = self._sums_below(places, node, sums, 1)
         for level in range(depth):
-            below = self._sums_below((places + node * len(self.thresholds)).ravel(), of_cells, 1 << level)
+            if level:
+                # Records went left or right: the sums of the fewer are added up, and the others have what is left.
+                right = (node >> (level - 1)).astype(bool)
+                fewer = bool(2 * np.count_nonzero(right) <= len(right))
+                some = np.flatnonzero(right == fewer)
+                parents = 1 << (level - 1)
+                added = self._sums_below(places[:, some], node[some] % parents, sums[..., some], parents)
+                rest = below - added
+                below = np.concatenate([rest, added] if fewer else [added, rest], axis=2)
             total = below[..., -1:]
             gain = (_gain(below) + _gain(total - below)).sum(axis=(0, 1))
             questions.append(int(np.argmax(gain)))
@@ -140,10 +148,11 @@ class _Cuts:
         cuts = np.array(questions)
         return self.column[cuts], cuts, (np.vstack([-values, values]) if slope.shape[1] == 2 else values).T
 
-    def _sums_below(self, cells: Codes, sums: Floats, nodes: int) -> Floats:
+    def _sums_below(self, places: Codes, node: Codes, sums: Floats, nodes: int) -> Floats:
         """For slopes and curvatures: secrets x nodes x cuts, the sums over records at or below each cut."""
-        size = nodes * len(self.thresholds)
-        parts = [np.bincount(cells, w, size) for w in sums.reshape(-1, sums.shape[2])]
+        size, cells = nodes * len(self.thresholds), (places + node * len(self.thresholds)).ravel()
+        weights = np.tile(sums, len(places)).reshape(sums.shape[0] * sums.shape[1], places.size)
+        parts = [np.bincount(cells, w, size) for w in weights]
         running = np.cumsum(np.stack(parts).reshape(2, -1, nodes, len(self.thresholds)), axis=3)
         before = np.concatenate([np.zeros((*running.shape[:3], 1)), running], axis=3)[..., self.first]
         return np.asarray(running - before)
