@@ -106,9 +106,13 @@ def test_edits_are_counted_only_where_they_may_be_few(most: int) -> None:
 
 
 def test_the_same_records_give_the_same_pairs() -> None:
-    once, again = (likely_pairs(people(random.Random(1), 400, 80)[0]) for _ in range(2))
-    assert once.left.tolist() == again.left.tolist()
-    assert once.probability.tolist() == again.probability.tolist()
+    held = people(random.Random(1), 400, 80)[0]
+    once = likely_pairs(held)
+    # Groups come from the engine in any order; once in six the sums of one order differed in their last digit.
+    for _ in range(many(12, 60)):
+        again = likely_pairs(held)
+        assert once.left.tolist() == again.left.tolist()
+        assert once.probability.tolist() == again.probability.tolist()
 
 
 def test_people_who_are_all_different_stay_apart() -> None:

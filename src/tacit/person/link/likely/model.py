@@ -354,7 +354,9 @@ class _Model:
 
     def _fitted(self, compared: str, keys: Sequence[tuple[int, ...]]) -> LevelFit:
         groups = ", ".join(f"g{at}" for at in range(len(self.fields)))
-        rows = self.store.ask(f"SELECT k, {groups}, count(*) AS n FROM {compared} GROUP BY k, {groups}")
+        # In a fixed order: the last digits of what is learned depend on the order in which numbers are added.
+        levels_of_pairs = f"SELECT k, {groups}, count(*) AS n FROM {compared} GROUP BY k, {groups}"
+        rows = self.store.ask(f"{levels_of_pairs} ORDER BY k, {groups}")
         counts, key = numbers(rows, "n").astype(np.float64), numbers(rows, "k")
         levels = np.column_stack([numbers(rows, f"g{at}") for at in range(len(self.fields))])
         other = self._random_levels()
