@@ -81,6 +81,29 @@ def test_arrow_is_written_as_arrow(tmp_path, name):
     assert pyarrow.feather.read_table(tmp_path / f"out{suffix_for(table)}").to_pylist() == DATA.to_pylist()
 
 
+def over_remains(values, missing, name):
+    """An Arrow file with one column that has these bytes also where cells are missing."""
+    raw = np.asarray(values)
+    valid = np.packbits(~np.asarray(missing), bitorder="little")
+    buffers = [pa.py_buffer(valid.tobytes()), pa.py_buffer(raw.tobytes())]
+    column = pa.Array.from_buffers(pa.from_numpy_dtype(raw.dtype), len(raw), buffers)
+    with pa.OSFile(str(name), "wb") as sink, pa.ipc.new_file(sink, pa.schema([("a", column.type)])) as writer:
+        writer.write_batch(pa.record_batch([column], ["a"]))
+
+
+@pytest.mark.parametrize("ending", ["arrow", "feather"])
+@pytest.mark.parametrize("kind", ["int64", "float64", "int8"])
+def test_an_arrow_file_says_nothing_where_a_cell_is_missing(tmp_path, kind, ending):
+    values, missing = np.arange(1, 101).astype(kind), np.arange(100) % 3 == 0
+    over_remains(values, missing, tmp_path / f"in.{ending}")
+    table = open_table(tmp_path / f"in.{ending}")
+    write_table(table, tmp_path / f"out.{ending}", like=table)
+    (column,) = pa.ipc.open_file(tmp_path / f"out.{ending}").read_all().columns
+    assert column.to_pylist() == [None if gone else value for value, gone in zip(values, missing, strict=True)]
+    stored = np.frombuffer(column.combine_chunks().buffers()[1], kind, len(values))
+    assert not stored[missing].any()
+
+
 def test_jsonl_is_written_as_jsonl_and_frames_and_databases_as_parquet(tmp_path):
     (tmp_path / "in.jsonl").write_text('{"a":1,"t":"2020-01-01T00:00:00"}\n{"a":null,"t":"x"}\n')
     lines = open_table(tmp_path / "in.jsonl")

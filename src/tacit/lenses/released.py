@@ -16,6 +16,7 @@ from tacit.release.certificate import Certificate
 from tacit.release.data import require_certified
 from tacit.release.directory import copied_release
 from tacit.report.result import Result
+from tacit.tables.formats.arrow import without_remains
 from tacit.tables.formats.frames import in_arrow
 from tacit.tables.sources import open_table
 
@@ -94,7 +95,8 @@ class ReleasedTable(ReleaseResult):
         import pyarrow as pa
 
         table = open_table(require_certified(Path(self.out), self.certificate))
-        return self.framed(self._typed(pa.concat_tables(table.batches(table.names, BATCH))))
+        data = self._typed(pa.concat_tables(table.batches(table.names, BATCH)))
+        return self.framed(pa.Table.from_batches(map(without_remains, data.to_batches()), data.schema))
 
     def _typed(self, data: Any) -> Any:
         """The released data in the types that a reader expects, as far as they can be kept."""

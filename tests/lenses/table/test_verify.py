@@ -45,11 +45,11 @@ def edit(release: Path, **changes: object) -> None:
     write_paper(paper, {**json.loads(paper.read_text()), **changes})
 
 
-def certify_again(release: Path) -> None:
+def certify_again(release: Path, data: str = "data.csv") -> None:
     """Forge the fingerprint, so that only the contents can give the change away."""
     import hashlib
 
-    digest = hashlib.sha256((release / "data.csv").read_bytes()).hexdigest()
+    digest = hashlib.sha256((release / data).read_bytes()).hexdigest()
     output = json.loads((release / "certificate.json").read_text())["output"]
     edit(release, output={**output, "sha256": digest})
 
@@ -348,6 +348,32 @@ def test_quotes_that_mark_rows_are_found_out(release: Path, people: Path) -> Non
     (release / "data.csv").write_text("\n".join([head, *marked]) + "\n")
     certify_again(release)
     assert failed(verify(release, against=people)) == {"file is written plainly"}
+
+
+def test_what_an_arrow_file_holds_where_a_cell_is_missing_is_found_out(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    ill = rng.random(900) < 0.3
+    age = np.where(ill, rng.integers(60, 90, 900), rng.integers(20, 90, 900)) // 5
+    people = pa.table({"ill": np.where(ill, "yes", "no"), "age": age})
+    with pa.ipc.new_file(tmp_path / "people.arrow", people.schema) as writer:
+        writer.write_table(people)
+    asked = {"secret": "ill", "epsilon": 0.5, "mechanism": "watchdog", "replacement": "suppress"}
+    made = protect(tmp_path / "people.arrow", **asked, out=tmp_path / "release", random_state=0)  # type: ignore[call-overload]
+    for column in (pa.ipc.open_file(tmp_path / "release" / "data.arrow").read_all()["age"], made.frame()["age"]):
+        stored = column.combine_chunks()
+        missing = stored.is_null().to_numpy(zero_copy_only=False)
+        assert missing.sum() > 100
+        assert not np.frombuffer(stored.buffers()[1], np.int64, 900)[missing].any()
+    assert verify(tmp_path / "release", against=tmp_path / "people.arrow").verdict == "holds"
+    told = stored.fill_null(0).to_numpy() + np.where(missing, ill + 1, 0)
+    valid = pa.py_buffer(np.packbits(~missing, bitorder="little").tobytes())
+    forged = pa.Array.from_buffers(pa.int64(), 900, [valid, pa.py_buffer(told.tobytes())])
+    with pa.ipc.new_file(tmp_path / "release" / "data.arrow", pa.schema([("age", pa.int64())])) as writer:
+        writer.write_batch(pa.record_batch([forged], ["age"]))
+    certify_again(tmp_path / "release", "data.arrow")
+    found = verify(tmp_path / "release", against=tmp_path / "people.arrow")
+    assert found.verdict != "holds"
+    assert [check.name for check in found.checks if not check.passed] == ["file is written plainly"]
 
 
 @pytest.mark.parametrize("change", few(["column", "rows", "association"]))

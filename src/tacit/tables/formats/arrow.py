@@ -50,9 +50,28 @@ class Arrow(Format):
             reader = relation.to_arrow_reader(100_000)
             with pa.OSFile(str(target), "wb") as sink, pa.ipc.new_file(sink, reader.schema, options=packed) as writer:
                 for batch in reader:
-                    writer.write_batch(batch)
+                    writer.write_batch(without_remains(batch))
 
         answered(stream)
+
+
+def without_remains(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same cells, with zeros where one is missing.
+
+    A missing cell takes up room like any other. The engine leaves there whatever the memory held before, which may be
+    somebody's values; and Arrow files are written as the memory is.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    def cleaned(column: pa.Array) -> pa.Array:
+        if not column.null_count:
+            return column
+        filled = column.is_valid()
+        places = pc.subtract(pc.cumulative_sum(filled.cast(pa.int64())), 1)
+        return column.drop_null().take(pc.if_else(filled, places, None))
+
+    return pa.RecordBatch.from_arrays([cleaned(column) for column in batch.columns], schema=batch.schema)
 
 
 def _checked(path: Path) -> pa.Table | None:
