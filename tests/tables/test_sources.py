@@ -196,6 +196,22 @@ def test_jsonl_keeps_the_text_of_times_and_reads_numbers(tmp_path):
     assert [column.kind for column in table.columns] == ["number", "time", "text"]
 
 
+def test_a_json_file_may_have_a_mark_at_its_start(tmp_path):
+    for name, text in (("t.jsonl", '{"a":1}\n{"a":2}\n'), ("t.json", '[{"a":1},{"a":2}]')):
+        assert rows(open_table(write(tmp_path / name, b"\xef\xbb\xbf" + text.encode()))) == [{"a": 1}, {"a": 2}]
+
+
+def test_keys_with_numbers_are_columns_and_null_in_an_array_is_a_row(tmp_path):
+    lines = write(tmp_path / "t.jsonl", '{"a":1,"a_1":2}\n{"a":3,"A_2":4}\n')
+    assert rows(open_table(lines)) == [{"a": 1, "a_1": 2, "A_2": None}, {"a": 3, "a_1": None, "A_2": 4}]
+    assert rows(open_table(write(tmp_path / "t.json", '[{"a":1},null]'))) == [{"a": 1}, {"a": None}]
+
+
+def test_digits_with_a_line_between_them_are_text(tmp_path):
+    table = open_table(write(tmp_path / "t.csv", "a,b\n1_000,1\n2_000,2\n"))
+    assert [column.kind for column in table.columns] == ["text", "number"]
+
+
 def test_a_sample_is_of_evenly_spaced_rows():
     table = open_table(pa.table({"i": range(1000)}))
     assert table.sample(["i"], 10).column("i").to_pylist() == list(range(0, 1000, 100))
@@ -230,6 +246,11 @@ def truncated(tmp_path):
     return path
 
 
+def nameless(tmp_path):
+    pq.write_table(pa.table({"": [1], "a": [2]}), tmp_path / "t.parquet")
+    return tmp_path / "t.parquet"
+
+
 BAD_FILES = {
     "missing": (lambda p: p / "no.csv", SourceError, "no file .*no.csv"),
     "directory": (lambda p: p, SourceError, "holds no table: name a file"),
@@ -251,6 +272,18 @@ BAD_FILES = {
     "mixed": (lambda p: write(p / "t.jsonl", '{"a": 1}\n{"a": "x"}\n'), DataError, "column 'a' .* mixes types"),
     "json twice": (lambda p: write(p / "t.jsonl", '{"a": 1, "a": 2}\n'), DataError, "more than one column 'a'"),
     "json list": (lambda p: write(p / "t.jsonl", "[1, 2]\n"), DataError, "line 1: not a JSON object"),
+    "blank line": (lambda p: write(p / "t.csv", "\na,b\n1,2\n"), DataError, "line 1: it is empty, where the column"),
+    "long line": (
+        lambda p: write(p / "t.csv", f"a\n{'x' * 2_500_000}\n"),
+        DataError,
+        "line 2: the line is longer than",
+    ),
+    "json case": (lambda p: write(p / "t.jsonl", '{"a": 1}\n{"A": 2}\n'), DataError, "that differ only in case"),
+    "json nameless": (lambda p: write(p / "t.jsonl", '{"b": 1, "": 2}\n'), DataError, "column 2 has no name"),
+    "json number": (lambda p: write(p / "t.jsonl", '{"a": 1}\n5\n'), DataError, "not a JSON object: write one object"),
+    "json line": (lambda p: write(p / "t.jsonl", '{"a": 1}\n{"a": \n{"a": 2}\n'), DataError, "t.jsonl, line 2: not a"),
+    "json cut": (lambda p: write(p / "t.json", '[{"a": 1},\n'), DataError, "is cut off: its array has no end"),
+    "nameless": (nameless, DataError, "t.parquet: column 1 has no name"),
     "json broken": (lambda p: write(p / "t.jsonl", '{"a": 1}\n{"a": \n'), TacitError, "t.jsonl"),
 }
 

@@ -44,12 +44,14 @@ def plain_names(columns: Sized) -> list[str]:
 
 
 def check_names(names: Sequence[str], source: str) -> None:
-    """Refuse a table without columns, and names that an engine would confuse."""
+    """Refuse a table without columns, and names that an engine would confuse or make up."""
     if not names:
         raise SourceError(f"{source} has no columns")
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise DataError(f"{source} has more than one column '{twice[0]}': rename one of them")
+    if "" in names:
+        raise DataError(f"{source}: column {list(names).index('') + 1} has no name; give it one")
     by_lower_case: dict[str, str] = {}
     for name in names:
         other = by_lower_case.setdefault(name.lower(), name)

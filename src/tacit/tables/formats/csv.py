@@ -134,8 +134,10 @@ def _header(path: str, head: str, delimiter: str) -> tuple[str, ...]:
         names = next(rows, None)
     except csv.Error as error:
         raise DataError(f"{path}, line 1: the header cannot be read ({error}); fix its quotes") from error
-    if not names or not head.strip():
+    if not head.strip():
         raise SourceError(f"{path} is empty: a CSV needs a line of column names")
+    if not names:
+        raise DataError(f"{path}, line 1: it is empty, where the column names should be; delete the lines above them")
     for number, name in enumerate(names, start=1):
         if not name.strip():
             words = "give it one, or, if lines stand above the column names, delete these"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+from codecs import BOM_UTF8
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,10 +14,10 @@ from tacit.tables.columns import Kind, check_names, kind_of
 from tacit.tables.engines import Engine
 from tacit.tables.engines.duckdb import DuckDBEngine
 from tacit.tables.engines.duckdb.connections import private_file, reading
-from tacit.tables.engines.duckdb.layouts import json_lines, jsonl_types
+from tacit.tables.engines.duckdb.layouts import json_keys, json_lines, jsonl_types
 from tacit.tables.engines.duckdb.sql import copied
 from tacit.tables.formats.format import Format, Opened, SourceFile
-from tacit.tables.formats.plain import codec_of, head_of, in_plain_text
+from tacit.tables.formats.plain import codec_of, head_of, in_plain_text, plain_copy
 from tacit.tables.table import Table
 
 if TYPE_CHECKING:
@@ -22,6 +25,10 @@ if TYPE_CHECKING:
 
 _TIMES = ("DATE", "TIME")
 _AS_TEXT = (*_TIMES, "JSON", "UUID", '"NULL"')
+# A name that DuckDB may have made of another.
+_NUMBERED = re.compile(r"(.+)_[0-9]+", re.DOTALL)
+# More spaces than this after an array are not looked through.
+_TAIL = 1 << 16
 
 
 class Jsonl(Format):
@@ -38,12 +45,14 @@ class Jsonl(Format):
     def open(self, file: SourceFile, engine: Engine) -> Opened:
         """Times and all-missing columns are read as text, so that cells are written back unchanged."""
         read, notes = in_plain_text(file, engine)
-        keys = _array_keys if self.array else _first_keys
-        check_names([*keys(read[0], file.name), *file.partitions], file.name)
+        read = tuple(_without_mark(each, engine) for each in read)
+        keys = (_array_keys if self.array else _first_keys)(read[0], file.name)
+        check_names([*keys, *file.partitions], file.name)
         if self.array:
             with reading(file.name):
-                read = tuple(self._in_lines(each, engine) for each in read)
+                read = tuple(self._in_lines(each, engine, file.name) for each in read)
         types, mixed = jsonl_types(read)
+        _refuse_made_names(types, keys, read, file)
         if mixed:
             raise DataError(
                 f"column '{mixed[0]}' of {file.name} mixes types, such as numbers and text: make all its "
@@ -62,8 +71,10 @@ class Jsonl(Format):
         codec = codec_of(file.parts[0])
         return Opened(engine.of_jsonl(read, plain, file.partitions), file.name, kinds, codec=codec, notes=notes)
 
-    def _in_lines(self, path: Path, engine: Engine) -> Path:
+    def _in_lines(self, path: Path, engine: Engine, name: str) -> Path:
         """An array as lines, in a private copy: its numbers and texts stay as written."""
+        if not _ends(path, b"]"):
+            raise DataError(f"{name} is cut off: its array has no end; copy or write it again")
         target = private_file(engine, ".jsonl")
         json_lines(path, target)
         return target
@@ -86,6 +97,31 @@ class JsonArray(Jsonl):
         """Lines if it begins with an object, else an array."""
         first = head_of(file.parts[0]).lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n")[:1]
         return Jsonl().open(file, engine) if first == b"{" else super().open(file, engine)
+
+
+def _without_mark(path: Path, engine: Engine) -> Path:
+    """The file, or a private copy without the mark that some programs put before UTF-8."""
+    with path.open("rb") as file:
+        marked = file.read(len(BOM_UTF8)) == BOM_UTF8
+    return plain_copy(path, "utf-8-sig", engine) if marked else path
+
+
+def _ends(path: Path, end: bytes) -> bool:
+    """Whether the last character of a file that is no space is this one."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _TAIL))
+        return file.read().rstrip().endswith(end)
+
+
+def _refuse_made_names(types: dict[str, str], keys: Sequence[str], read: Sequence[Path], file: SourceFile) -> None:
+    """Refuse columns that DuckDB named itself, for their values would be lost: ``a_1`` of a key ``A`` beside ``a``."""
+    if list(types) == ["json"] and list(keys) != ["json"]:
+        raise DataError(f"{file.name} holds something that is not a JSON object: write one object for each row")
+    known = {name.lower() for name in types}
+    numbered = (_NUMBERED.fullmatch(name) for name in types)
+    if any(each is not None and each[1].lower() in known for each in numbered):
+        with reading(file.name):
+            check_names(json_keys(read), file.name)
 
 
 def _first_keys(path: Path, name: str) -> list[str]:

@@ -288,9 +288,10 @@ def translated(error: duckdb.Error, name: str) -> TacitError:
         return DataError(f"{name} mixes different line endings: save it with one kind")
     line = re.search(r"JSON.* line (\d+)", message)
     if line:
-        return DataError(
-            f"{name}, line {line[1]}: not a JSON object, or its types differ from those of other lines; fix it"
-        )
+        # Of text that is not JSON, DuckDB 2.0 names the line after it.
+        number = int(line[1]) - message.startswith("Invalid Input Error: Malformed JSON")
+        words = "not a JSON object, or it has a key twice, or types that differ from those of other lines; fix it"
+        return DataError(f"{name}, line {number}: {words}")
     if isinstance(error, duckdb.PermissionException):
         return SourceError(f"{name} has a view that reads other files of this machine: write its rows to a table first")
     first = re.sub(r"\s+", " ", message.splitlines()[0]).strip() if message else "no reason given"
@@ -308,11 +309,11 @@ def _csv_reason(message: str) -> str:
         return f"it has {cells} where the header has {ragged[1]}; fix the line, or give the right delimiter"
     if re.search("unicode|utf-8|byte sequence", message, re.IGNORECASE):
         return "its bytes are not UTF-8; save the file as UTF-8"
+    if "Maximum line size" in message:
+        return "the line is longer than 2 MB; look for a quote that is not closed"
     if re.search("quote", message, re.IGNORECASE):
         return (
             "a quote is opened but not closed, text follows a closing quote, or the line ending differs from the "
             "first; fix the line"
         )
-    if re.search("line size", message, re.IGNORECASE):
-        return "the line is too long; look for a quote that is not closed"
     return "it does not follow the CSV format; fix the line"

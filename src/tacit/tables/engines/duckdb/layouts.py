@@ -150,8 +150,7 @@ def _kinds_of(
     filled = ", ".join(f"count({identifier(name)}) > 0" for name in names)
     for lines in (_FEW_LINES, _MANY_LINES):
         tried = "".join(
-            f", count(try_cast({identifier(name)} AS {_WRITTEN[kind]})) = count(nullif({identifier(name)}, ''))"
-            for name, kind in candidates
+            f", count({_as_written(name, kind)}) = count(nullif({identifier(name)}, ''))" for name, kind in candidates
         )
         answer = connection.execute(f"SELECT {filled}{tried} FROM (SELECT * FROM {scan} LIMIT {lines})").fetchall()
         candidates = [each for each, fits in zip(candidates, answer[0][len(names) :], strict=True) if fits]
@@ -159,6 +158,12 @@ def _kinds_of(
     # The first kind that fits: numbers such as 1 and 0 could also be booleans.
     fitting = {name: kind for name, kind in reversed(candidates) if name in holding}
     return [fitting.get(name, "text") for name in names]
+
+
+def _as_written(name: str, kind: Kind) -> str:
+    """A text as the value that it spells, or NULL; 1_000 is a number to DuckDB, and to no other engine."""
+    value = f"try_cast({identifier(name)} AS {_WRITTEN[kind]})"
+    return f"CASE WHEN NOT contains({identifier(name)}, '_') THEN {value} END" if kind == "number" else value
 
 
 def parquet_codec(path: Path) -> str:
@@ -184,8 +189,8 @@ def json_lines(path: Path, target: Path) -> None:
     scan = f"read_json({pattern(path)}, format = 'array', records = false, columns = {{'json': 'JSON'}}, "
     scan += "maximum_object_size = 67108864, compression = 'none', hive_partitioning = false)"
     lines = "FORMAT csv, HEADER false, QUOTE '', ESCAPE '', DELIMITER '\x01'"
-    # A line break between the parts of an object would end its line.
-    whole = f"SELECT json(json)::VARCHAR FROM {scan}"
+    # A line break between the parts of an object would end its line, and an empty line would be no row.
+    whole = f"SELECT coalesce(json(json)::VARCHAR, 'null') FROM {scan}"
     answered(lambda: connect().execute(f"COPY ({whole}) TO {text(target)} ({lines})"))
 
 
@@ -198,6 +203,14 @@ def jsonl_types(paths: Sequence[Path]) -> tuple[dict[str, str], list[str]]:
         return types, []
     filled = relation.aggregate(", ".join(f"count(nullif({identifier(n)}, 'null'))" for n in undecided)).fetchall()[0]
     return types, [name for name, number in zip(undecided, filled, strict=True) if number]
+
+
+def json_keys(paths: Sequence[Path]) -> list[str]:
+    """The keys of all objects, each once, as they are written: DuckDB gives others to keys that differ only in case."""
+    scan = f"read_json({patterns(paths)}, format = 'newline_delimited', records = false, columns = {{'json': 'JSON'}}, "
+    scan += "hive_partitioning = false, compression = 'none')"
+    keys = connect().execute(f"SELECT DISTINCT unnest(json_keys(json)) AS key FROM {scan} ORDER BY key").fetchall()
+    return [key for (key,) in keys]
 
 
 def attached(path: Path, memory: str | None) -> duckdb.DuckDBPyConnection:
