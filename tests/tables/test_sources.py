@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import uuid
 from dataclasses import replace
 from itertools import product
 
@@ -20,7 +21,7 @@ import pytest
 
 from sizes import few
 from tacit.errors import ArgumentError, ColumnError, DataError, SourceError, TacitError
-from tacit.tables import count, cut, cut_points, new_key, open_table, rewrite, scores, write_table
+from tacit.tables import count, cut, cut_points, new_key, open_table, rewrite, scores, suffix_for, write_table
 
 DATA = pa.table({"id": ["007", "8", None], "n": [1, 2, None], "yes": [True, False, None]})
 
@@ -75,6 +76,33 @@ def test_frames_are_read_and_have_no_fingerprint(frame):
     assert table.sample(["id"], 9).column("id").to_pylist() == ["007", "8", None]
     assert table.sha256() is None
     assert table.engine.name == "duckdb"
+
+
+@pytest.mark.parametrize("form", ["frame", "parquet", "arrow"])
+def test_a_column_without_values_identifiers_and_json_are_text(tmp_path, form):
+    keys = [uuid.UUID(int=1), uuid.UUID(int=2), None]
+    data = pa.table(
+        {
+            "none": pa.nulls(3),
+            "key": pa.array([key and key.bytes for key in keys], pa.uuid()),
+            "json": pa.array(['{"a":1}', "{}", None], pa.json_()),
+        }
+    )
+    source = data if form == "frame" else tmp_path / f"t.{form}"
+    if form == "parquet":
+        pq.write_table(data, source)
+    elif form == "arrow":
+        with pa.ipc.new_file(source, data.schema) as writer:
+            writer.write_table(data)
+    table = open_table(source)
+    assert {column.kind for column in table.columns} == {"text"}
+    expected = [{**row, "key": row["key"] and str(row["key"])} for row in data.to_pylist()]
+    assert rows(table) == expected
+    counts = count(table, table.names)
+    assert sorted(counts.records.tolist()) == [1, 1, 1]
+    out = tmp_path / f"out{suffix_for(table)}"
+    write_table(table, out, like=table)
+    assert rows(open_table(out)) == expected
 
 
 def test_a_relation_runs_where_it_is(tmp_path):

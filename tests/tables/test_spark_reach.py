@@ -302,3 +302,12 @@ def test_texts_that_are_spelled_out_here_are_those_that_the_workers_would_write(
     write_table(told.select(["k", "t"]), tmp_path / "plain.parquet", like=table)
     assert streamed[-1] == ["string", "string"]
     assert pq.read_table(tmp_path / "plain.parquet").equals(told.sample(["k", "t"], 4_000))
+
+
+@pytest.mark.spark
+def test_a_frame_with_a_column_without_values_is_text_there_and_one_of_times_is_refused_by_name(spark: Any) -> None:
+    table = open_table(pa.table({"none": pa.nulls(3), "a": [1, 1, 2]}), engine="spark")
+    assert [column.kind for column in table.columns] == ["text", "number"]
+    assert sorted(count(table, ["none", "a"]).records.tolist()) == [1, 2]
+    with pytest.raises(EngineError, match="column 'at' holds times of day, which Spark cannot read"):
+        open_table(pa.table({"at": pa.array([0, 1], pa.time64("us"))}), engine="spark")

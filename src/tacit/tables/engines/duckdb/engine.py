@@ -17,7 +17,15 @@ from tacit.tables.columns import ROW
 from tacit.tables.engines.duckdb import numbering, rewriting, steps
 from tacit.tables.engines.duckdb.connections import LeftMemory, answered, connect, reading
 from tacit.tables.engines.duckdb.layouts import FILE, attached, csv_scan, is_view, jsonl_scan, patterns, told_by_folders
-from tacit.tables.engines.duckdb.sql import held_table, identifier, in_texts, pattern, renamed, text
+from tacit.tables.engines.duckdb.sql import (
+    held_table,
+    identifier,
+    in_texts,
+    pattern,
+    renamed,
+    shown_as_texts,
+    text,
+)
 from tacit.tables.engines.duckdb.stored import first_rows, stored_height, stored_rows, symbol_numbers, tallied
 from tacit.tables.engines.protocol import Engine, Store
 from tacit.tables.symbols import Symbols
@@ -230,7 +238,12 @@ def _lazy(relation: duckdb.DuckDBPyRelation) -> Rows:
 
 def _positioned(relation: duckdb.DuckDBPyRelation, position: str = "row_number() OVER () - 1") -> Rows:
     """The columns, and the positions last."""
-    names = [identifier(column) for column in relation.columns if column != position]
+    texts = shown_as_texts(relation)
+    names = [
+        f"{identifier(column)}::VARCHAR AS {identifier(column)}" if column in texts else identifier(column)
+        for column in relation.columns
+        if column != position
+    ]
     return _lazy(relation.project(f"{', '.join(names)}, {position} AS {identifier(ROW)}"))
 
 

@@ -23,6 +23,7 @@ SHORT = 1024
 FEW_TEXTS = 256
 FEW_LABELS = 40
 _SEPARATOR = "\x1f"
+_SHOWN = ("UUID", "JSON", '"NULL"')
 
 
 def identifier(name: str) -> str:
@@ -46,16 +47,24 @@ def renamed(relation: duckdb.DuckDBPyRelation, columns: Sequence[str], names: Se
     return relation.project(", ".join(parts))
 
 
+def shown_as_texts(relation: duckdb.DuckDBPyRelation) -> set[str]:
+    """The columns whose values are the texts that they show: identifiers, JSON, and a column without any value."""
+    return {name for name, kind in zip(relation.columns, relation.types, strict=True) if str(kind) in _SHOWN}
+
+
 def in_texts(relation: duckdb.DuckDBPyRelation, but: Collection[str] = ()) -> duckdb.DuckDBPyRelation:
-    """The relation with its enumerated columns, except those in ``but``, as the texts they stand for."""
-    enums = {
+    """The relation with its enumerated columns, except those in ``but``, as the texts they stand for.
+
+    So are the columns that are :func:`shown_as_texts`.
+    """
+    texts = {
         name
         for name, kind in zip(relation.columns, relation.types, strict=True)
         if kind.id == "enum" and name not in but
-    }
+    } | shown_as_texts(relation)
     names = ((name, identifier(name)) for name in relation.columns)
-    parts = (f"{quoted}::VARCHAR AS {quoted}" if name in enums else quoted for name, quoted in names)
-    return relation.project(", ".join(parts)) if enums else relation
+    parts = (f"{quoted}::VARCHAR AS {quoted}" if name in texts else quoted for name, quoted in names)
+    return relation.project(", ".join(parts)) if texts else relation
 
 
 def variable(relation: duckdb.DuckDBPyRelation, values: pa.Array, sql: str = "list(v ORDER BY i)") -> str:

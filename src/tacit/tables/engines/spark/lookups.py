@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tacit.errors import EngineError, Setting, sentence
 from tacit.tables.columns import plain_names
 from tacit.tables.engines.spark.sessions import session
 from tacit.tables.symbols import Symbols, level_text, positions_of
@@ -30,9 +31,12 @@ def quoted(name: str) -> str:
 
 
 def from_arrow(data: pa.Table) -> DataFrame:
-    """An Arrow table on Spark; times without a zone stay without one."""
+    """An Arrow table on Spark; times without a zone stay without one, and a column without any value is text."""
     import pyarrow as pa
 
+    if times := [field.name for field in data.schema if pa.types.is_time(field.type)]:
+        words = "column '{column}' holds times of day, which Spark cannot read: save it as text, or use {engine}"
+        raise EngineError(sentence(words, column=times[0], engine=Setting("engine", "duckdb")))
     # Spark takes an empty batch for the end of a small table.
     batches = [batch for batch in data.to_batches() if batch.num_rows]
     data = pa.Table.from_batches(batches, schema=data.schema)
@@ -40,7 +44,8 @@ def from_arrow(data: pa.Table) -> DataFrame:
     columns = []
     for field, at in zip(data.schema, frame.columns, strict=True):
         plain = pa.types.is_timestamp(field.type) and field.type.tz is None
-        columns.append((column(at).cast("timestamp_ntz") if plain else column(at)).alias(field.name))
+        kind = "timestamp_ntz" if plain else "string" if pa.types.is_null(field.type) else None
+        columns.append((column(at).cast(kind) if kind else column(at)).alias(field.name))
     return frame.select(*columns)
 
 
