@@ -154,6 +154,8 @@ def test_files_of_statistics_are_told_as_their_readers_expect(tmp_path, ending):
     assert got["sex"] == ([1, 2, 1, None] if ending in ("xpt", "por") else ["male", "female", "male", None])
     assert got["age"] == [33.0, None if ending == "sav" else -99.0, 41.5, 20.0]
     assert got["n"] == [1, 2, 3, None]
+    if ending != "por":
+        assert got["name"] == ["é", "b", "" if ending == "sav" else None, "d"]
     assert got["born"] == PEOPLE["born"]
     assert [column.kind for column in table.columns][1:] == ["number", "number", "text", "time"]
     told = " ".join(table.notes)

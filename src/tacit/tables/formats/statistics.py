@@ -27,6 +27,7 @@ _READERS = {
     ".sas7bdat": "read_sas7bdat",
     ".xpt": "read_xport",
 }
+_EMPTY_IS_MISSING = (".dta", ".sas7bdat", ".xpt")
 
 
 class Statistics(Format):
@@ -117,7 +118,7 @@ def _drafted(
     labels = dict(meta.variable_value_labels)
     schema, at = None, 0
     while True:
-        columns = {name: pa.array(values, from_pandas=True) for name, values in batch.items()}
+        columns = {name: _filled(pa.array(values, from_pandas=True), path) for name, values in batch.items()}
         if schema is None:
             schema = pa.schema([(name, _typed(each, meta, name)) for name, each in columns.items()])
             writer = pq.ParquetWriter(draft, schema)
@@ -135,6 +136,16 @@ def _drafted(
             break
     writer.close()
     return facts, labels
+
+
+def _filled(column: pa.Array, path: Path) -> pa.Array:
+    """The column; in Stata and SAS, which have no other missing text, an empty text is missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if path.suffix.lower() not in _EMPTY_IS_MISSING or not pa.types.is_string(column.type):
+        return column
+    return pc.if_else(pc.equal(column, ""), None, column)
 
 
 def _typed(column: pa.Array, meta: Any, name: str) -> pa.DataType:
