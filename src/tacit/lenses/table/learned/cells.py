@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,10 +106,26 @@ def _typed(column: Column, values: Sequence[Any], kind: str | None) -> pa.Array:
     import pyarrow as pa
 
     if column.kind == "time" and kind != "category":
-        return pa.array(values)
+        return pa.array(_times(values))
     if (column.kind if kind is None else kind) == "number":
         return pa.array([_number(value, column.name) for value in values], pa.float64())
     return pa.array([level_text(value) for value in values], pa.string())
+
+
+def _times(values: Sequence[Any]) -> Sequence[Any]:
+    """Days or instants that are spelled out, as in a CSV, as what they are; unchanged if one is spelled otherwise."""
+    if not any(isinstance(value, str) for value in values):
+        return values
+    for read in (date.fromisoformat, _instant):
+        with suppress(ValueError):
+            return [read(value.strip()) if value and value.strip() else None for value in values]
+    return values
+
+
+def _instant(text: str) -> datetime:
+    """An instant in UTC; without a zone it is taken to be there."""
+    instant = datetime.fromisoformat(text)
+    return instant if instant.tzinfo is None else instant.astimezone(UTC).replace(tzinfo=None)
 
 
 def _number(value: Any, column: str) -> float | None:
