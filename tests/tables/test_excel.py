@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from datetime import date, datetime
+from datetime import date, datetime, time
 from pathlib import Path
 
 import pytest
@@ -41,6 +41,19 @@ def test_a_sheet_is_read_with_whole_numbers_days_and_texts_as_they_are(tmp_path:
     assert [row["age"] for row in rows] == [30, 31, None]
     assert rows[0]["born"] == date(1994, 3, 1)
     assert rows[0]["seen"] == datetime(2024, 1, 1, 12)
+
+
+def test_times_of_day_are_no_days_and_an_empty_column_is_read_in_silence(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    noon, day = datetime(1899, 12, 30, 12), datetime(2024, 1, 2, 6)
+    rows: list[list[Cell]] = [["at", "on", "none"], [noon, noon, None], [None, day, None], [noon, day, None]]
+    table = open_table(write_workbook(tmp_path / "times.xlsx", {"Times": rows}))
+    assert [column.kind for column in table.columns] == ["time", "time", "text"]
+    read = table.frame.collect("pyarrow").to_native()
+    assert read["at"].to_pylist() == [time(12), None, time(12)]
+    assert read["on"].to_pylist()[1:] == [day, day]
+    assert not caplog.records
 
 
 def test_one_of_several_sheets_must_be_named(tmp_path: Path) -> None:

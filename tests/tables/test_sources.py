@@ -288,6 +288,11 @@ BAD_FILES = {
     "twice": (lambda p: write(p / "t.csv", "a,b,a\n1,2,3\n"), DataError, "more than one column 'a'"),
     "case": (lambda p: write(p / "t.csv", "a,A\n1,2\n"), DataError, "'a' and 'A' that differ only in case"),
     "unnamed": (lambda p: write(p / "t.csv", "a,,b\n1,2,3\n"), DataError, "line 1: column 2 has no name"),
+    "row numbers": (
+        lambda p: write(p / "t.csv", '"","a"\n"1",2\n'),
+        DataError,
+        "or delete it if it holds the row numbers",
+    ),
     "ragged": (lambda p: write(p / "t.csv", "a,b\n1,2\n1,2,3\n"), DataError, "t.csv, line 3: it has 3 cells"),
     "short": (lambda p: write(p / "t.csv", "a,b\n1,2\n1\n"), DataError, "t.csv, line 3: it has 1 cell"),
     "quotes": (lambda p: write(p / "t.csv", 'a,b\n1,2\n1,"x\n3,4\n'), DataError, "t.csv, line 3: .*quote"),

@@ -141,5 +141,7 @@ def _header(path: str, head: str, delimiter: str) -> tuple[str, ...]:
     for number, name in enumerate(names, start=1):
         if not name.strip():
             words = "give it one, or, if lines stand above the column names, delete these"
+            if number == 1 and all(each.strip() for each in names[1:]):
+                words = "give it one, or delete it if it holds the row numbers that R and pandas write"
             raise DataError(f"{path}, line 1: column {number} has no name; {words}")
     return tuple(names)

@@ -6,6 +6,7 @@ import logging
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ from tacit.tables.formats.format import Format, Opened, SeveralTables, SourceFil
 
 if TYPE_CHECKING:
     import pyarrow as pa
+# A cell of less than a day is shown as a time of day; the reader gives it the day before days begin.
+_NO_DAY = date(1899, 12, 31)
 
 
 class Excel(Format):
@@ -40,8 +43,9 @@ class Excel(Format):
             raise EngineError("reading Excel files needs fastexcel: pip install 'tacit[files]'") from error
         path, table = file.path, file.table
         _refuse_bomb(path, file.name)
-        # Its warnings are repeated in the error, if there is one.
-        logging.getLogger("calamine").setLevel(logging.ERROR)
+        # Their warnings are repeated in the error, if there is one, or are about columns that hold nothing.
+        for each in ("calamine", "fastexcel"):
+            logging.getLogger(each).setLevel(logging.ERROR)
         with _whole(path, file.name, fastexcel.FastExcelError):
             book = fastexcel.read_excel(str(path))
             sheet = _chosen(file.name, book, table)
@@ -96,7 +100,10 @@ def _refuse_nameless(names: Sequence[str], where: str) -> None:
 
 
 def _plain(data: pa.RecordBatch, names: Sequence[str]) -> pa.Table:
-    """Columns of only whole numbers as integers, and of only midnights as dates: sheets have no such types."""
+    """Columns of only whole numbers as integers, of only midnights as dates, and of hours of no day as times of day.
+
+    Sheets have no such types.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -118,7 +125,9 @@ def _narrowed(column: Any) -> Any:
             return column.cast(pa.int64())
     if pa.types.is_timestamp(column.type):
         days = column.cast(pa.date32())
-        return days if days.cast(column.type).equals(column) else column
+        if days.cast(column.type).equals(column):
+            return days
+        return column.cast(pa.time64("us")) if set(days.unique().to_pylist()) <= {_NO_DAY, None} else column
     return column
 
 
