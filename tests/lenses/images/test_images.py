@@ -519,7 +519,7 @@ def _broken(folder: Path, what: str) -> None:
         ("no image", DataError, "1 rows of .* have no image, such as 'face003.png'"),
         ("twice", DataError, "labels 'face003.png' twice"),
         ("other names", DataError, "no column of .* holds the names"),
-        ("one class", DataError, "every image has the same 'smile', yes"),
+        ("one class", DataError, "every image has the same 'smile': there"),
         ("missing label", DataError, "1 images have no 'smile'"),
         ("ragged", DataError, "row 26: 1 cells"),
         ("empty", SourceError, "holds no images"),

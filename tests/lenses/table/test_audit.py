@@ -206,7 +206,7 @@ def test_a_wrong_question_is_refused_in_one_line(people: Path, words: dict, erro
 
 
 def test_a_secret_of_one_value_has_nothing_to_hide() -> None:
-    with pytest.raises(DataError, match="single value 'x'"):
+    with pytest.raises(DataError, match="has only one value in"):
         audit(pa.table({"s": ["x"] * 5, "a": ["p", "q", "p", "q", "p"]}), secret="s")
 
 

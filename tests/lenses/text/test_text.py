@@ -235,7 +235,7 @@ def test_three_secrets_and_a_missing_text_are_read() -> None:
     [
         ({"text": [""] * 600}, {}, DataError, "are empty or hold no word"),
         ({"text": ["?!"] * 600}, {}, DataError, "are empty or hold no word"),
-        ({"party": ["L"] * 600}, {}, DataError, "the single value 'L'"),
+        ({"party": ["L"] * 600}, {}, DataError, "has only one value in"),
         ({"text": list(range(600))}, {}, DataError, "holds number, not text: name another; columns of text: place"),
         ({"party": [str(k % 60) for k in range(600)]}, {}, DataError, "has 60 values"),
         ({"party": ["L"] * 599 + ["R"]}, {}, DataError, "'R' has 1 different post"),

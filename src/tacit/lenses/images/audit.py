@@ -137,7 +137,7 @@ def ask_images(question: Question, *, random_state: int) -> ImageCollection:
         raise DataError(f"{missing:,} images have no '{secret}': label them, or take them out")
     secrets, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
     if len(secrets) < 2:
-        raise DataError(f"every image has the same '{secret}', {secrets[0]}: there is nothing to learn")
+        raise DataError(f"every image has the same '{secret}': there is nothing to learn")
     if len(secrets) > MOST_LABELS:
         raise DataError(f"'{secret}' has {len(secrets):,} different labels; at most {MOST_LABELS} can be told apart")
     if counts.min() < LEAST_OF_A_LABEL:

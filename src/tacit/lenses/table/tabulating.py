@@ -132,10 +132,9 @@ def counted(question: TableQuestion, *, progress: Progress = silent) -> Counted:
     result = Counted(question, counts, joint, symbols, np.rint(table) if question.weight is None else table)
     for names, each in zip((question.secret, *question.also), (joint, *result.further), strict=True):
         if each.shape[0] < 2:
-            only = spoken(each.secrets[0])
             raise DataError(
-                f"secret '{', '.join(names)}' has the single value '{only}' in {question.table.name}: there is nothing "
-                "to learn; choose another secret, or a table in which it varies"
+                f"secret '{', '.join(names)}' has only one value in {question.table.name}: there is nothing to learn; "
+                "choose another secret, or a table in which it varies"
             )
     return result
 

@@ -172,7 +172,7 @@ def _refuse_hopeless(table: Table, text: str, secret: str, texts: Sequence[str],
     values = set(labels)
     if len(values) < 2:
         raise DataError(
-            f"secret '{secret}' has the single value '{min(values)}' in {table.name}: there is nothing to learn; "
+            f"secret '{secret}' has only one value in {table.name}: there is nothing to learn; "
             "choose another secret, or posts in which it varies"
         )
     if len(values) > MOST_SECRETS:
