@@ -19,10 +19,11 @@ from tacit.learn.encoding import Features
 # These learn every secret separately: with more secrets than this they would take most of the time.
 ONE_BY_ONE, MOST_ONE_BY_ONE = ("grids", "boosting"), 8
 # With more than ``MANY`` records, learners are first tried on ``TRIED`` of them, in two parts; those without which the
-# blend loses hardly more (nats per record) are dropped. Deep trees are not: they gain most from more records.
+# blend loses hardly more (nats per record) are dropped. Trees are not: they gain most from more records.
 # Nets take as long as all trees, and on few records look better than they are on many: they must gain more. So must
 # grids, which find on few records what trees find on many; they are judged first, for they are there for what all
 # others miss.
+TREES = ("trees", "boosting")
 MANY, TRIED, HARDLY, HARDLY_BY_NETS, HARDLY_BY_GRIDS = 20_000, 6_000, 0.002, 0.01, 0.03
 
 
@@ -95,7 +96,9 @@ class AutoLogLift(Blended):
         if "grids" in kept[1:] and (others := loss_of(kept_without("grids"))) - loss < HARDLY_BY_GRIDS:
             kept, loss = kept_without("grids"), others
         while len(kept) > 1:
-            without = {name: loss_of(kept_without(name)) for name in kept if name != "boosting"}
+            without = {name: loss_of(kept_without(name)) for name in kept if name not in TREES}
+            if not without:
+                break
             worth = {name: HARDLY_BY_NETS if name == "net" else HARDLY for name in without}
             least = min(without, key=lambda name: (without[name] - loss) / worth[name])
             if without[least] - loss >= worth[least]:
