@@ -754,7 +754,7 @@ class TestBoosting:
         monkeypatch.setattr(auto, "LEARNERS", {name: auto.LEARNERS[name] for name in ("boosting", "net")})
         monkeypatch.setattr(auto, "MANY", 300)
         monkeypatch.setattr(auto, "TRIED", 400)
-        monkeypatch.setattr(auto, "HARDLY_BY_NETS", worth)
+        monkeypatch.setattr("tacit.learn.crossfitting.choosing.HARDLY_BY_NETS", worth)
         fitted = AutoLogLift(folds=2, doubt=False, random_state=0).fit(*logistic(500, 2.0))
         assert list(fitted.ensemble_.models) == kept
 
