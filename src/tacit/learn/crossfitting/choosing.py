@@ -1,9 +1,9 @@
 """Which learners are worth training on many records: all are tried on a few of them first.
 
 Those without which the blend loses hardly more (nats per record) are dropped. Trees are not: they gain most from more
-records. Nets take as long as all trees, and on few records look better than they are on many: they must gain more. So
-must grids, which find on few records what trees find on many; they are judged first, for they are there for what all
-others miss.
+records. Nets and products take as long as all trees or longer, and on few records look better than they are on many:
+they must gain more. So must grids, which find on few records what trees find on many; they are judged first, for they
+are there for what all others miss.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tacit.learn.crossfitting.training import FoldLesson, Progress, trained
 
 # What a learner must gain to be trained on all records; trees must gain nothing.
 HARDLY, HARDLY_BY_NETS, HARDLY_BY_GRIDS = 0.002, 0.01, 0.03
-TREES, SLOW = ("trees", "boosting"), ("grids", "net")
+TREES, SLOW = ("trees", "boosting"), ("products", "grids", "net")
 
 
 @dataclass
@@ -77,7 +77,7 @@ class Trial:
 
 
 def _worth(name: str) -> float:
-    return {"net": HARDLY_BY_NETS, "grids": HARDLY_BY_GRIDS}.get(name, HARDLY)
+    return {"products": HARDLY_BY_NETS, "net": HARDLY_BY_NETS, "grids": HARDLY_BY_GRIDS}.get(name, HARDLY)
 
 
 def _without(name: str, names: Sequence[str]) -> list[str]:
