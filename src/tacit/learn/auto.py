@@ -10,7 +10,7 @@ import numpy as np
 from tacit.errors import ArgumentError
 from tacit.learn.arrays import Codes
 from tacit.learn.crossfitting.candidates import LEARNERS, Learner, View
-from tacit.learn.crossfitting.choosing import Trial
+from tacit.learn.crossfitting.choosing import LearnerTrial
 from tacit.learn.crossfitting.crossfit import Blended, LearnerScore
 from tacit.learn.crossfitting.folds import fold_of_each
 from tacit.learn.crossfitting.training import FoldLesson, Progress
@@ -77,7 +77,7 @@ class AutoLogLift(Blended):
         tried = np.sort(rng.choice(len(secret), TRIED, replace=False))
         own = secret[tried]
         lesson = FoldLesson(self.encoder_, features.rows(tried), own, self.prior_, fold_of_each(own, 2, rng))
-        trial = Trial(learners, lesson, rng, self.progress)
+        trial = LearnerTrial(learners, lesson, rng, self.progress)
         kept = trial.worth_training()
         self.dropped_ = tuple(
             LearnerScore(name, f"{learner.title} (tried on {TRIED:,})", trial.loss_alone(name), 0.0)

@@ -24,7 +24,7 @@ TREES, SLOW = ("trees", "boosting"), ("products", "grids", "net")
 
 
 @dataclass
-class Trial:
+class LearnerTrial:
     """A few records, in two folds, and what the learners tried so far say about those that they did not see."""
 
     learners: Mapping[str, Learner]
