@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 
@@ -306,11 +307,12 @@ class TestBlends:
         assert (prior * np.exp(mixed)).sum(axis=1) == pytest.approx(1.0)
         assert blend(lifts, np.zeros(learners), prior) == pytest.approx(0.0, abs=1e-12)
 
-    def test_the_weights_are_the_best_of_a_grid(self):
+    @pytest.mark.parametrize("first", [0.5, 0.2])
+    def test_the_weights_are_the_best_of_a_grid(self, first):
         rng = np.random.default_rng(0)
         truth = rng.normal(size=(3_000, 1)) * [1.0, -1.0]
-        prior = np.array([0.5, 0.5])
-        s = (rng.random(3_000) > np.exp(log_softmax(truth, axis=1))[:, 0]).astype(np.int64)
+        prior = np.array([first, 1 - first])
+        s = (rng.random(3_000) > np.exp(log_softmax(truth + np.log(prior), axis=1))[:, 0]).astype(np.int64)
         lifts = np.stack([2 * truth, rng.normal(size=(3_000, 2))])
         found = best_weights(lifts, s, prior)
         grid = np.linspace(0, 1, many(21, 41))
@@ -754,9 +756,29 @@ class TestBoosting:
         monkeypatch.setattr(auto, "LEARNERS", {name: auto.LEARNERS[name] for name in ("boosting", "net")})
         monkeypatch.setattr(auto, "MANY", 300)
         monkeypatch.setattr(auto, "TRIED", 400)
-        monkeypatch.setattr(auto, "HARDLY_BY_NETS", worth)
+        monkeypatch.setattr("tacit.learn.crossfitting.choosing.HARDLY_BY_NETS", worth)
         fitted = AutoLogLift(folds=2, doubt=False, random_state=0).fit(*logistic(500, 2.0))
         assert list(fitted.ensemble_.models) == kept
+
+    def test_a_slow_learner_that_gains_nothing_in_the_first_fold_is_not_tried_in_the_second(self, monkeypatch):
+        tried = []
+
+        def spied(name, learner):
+            def train(lesson):
+                tried.append((name, len(lesson.parts)))
+                return learner.train(lesson)
+
+            return replace(learner, train=train)
+
+        slow = {name: spied(name, auto.LEARNERS[name]) for name in ("trees", "net", "grids")}
+        monkeypatch.setattr(auto, "LEARNERS", slow)
+        monkeypatch.setattr(auto, "MANY", 300)
+        monkeypatch.setattr(auto, "TRIED", 400)
+        rng = np.random.default_rng(0)
+        fitted = AutoLogLift(folds=3, doubt=False, random_state=0).fit(rng.normal(size=(500, 2)), np.arange(500) % 2)
+        # The last is the training on all records; trees are trained although they gain nothing either.
+        assert tried == [("trees", 2), ("grids", 1), ("net", 1), ("trees", 3)]
+        assert list(fitted.ensemble_.models) == ["trees"]
 
     @pytest.mark.parametrize(("most", "nets"), [(200, 2), (100, 1)])
     def test_with_more_records_than_a_net_learns_from_every_part_has_one_net(self, most, nets, monkeypatch):

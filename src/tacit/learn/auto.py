@@ -9,21 +9,17 @@ import numpy as np
 
 from tacit.errors import ArgumentError
 from tacit.learn.arrays import Codes
-from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
 from tacit.learn.crossfitting.candidates import LEARNERS, Learner, View
+from tacit.learn.crossfitting.choosing import LearnerTrial
 from tacit.learn.crossfitting.crossfit import Blended, LearnerScore
 from tacit.learn.crossfitting.folds import fold_of_each
-from tacit.learn.crossfitting.training import Progress
+from tacit.learn.crossfitting.training import FoldLesson, Progress
 from tacit.learn.encoding import Features
 
 # These learn every secret separately: with more secrets than this they would take most of the time.
 ONE_BY_ONE, MOST_ONE_BY_ONE = ("grids", "boosting"), 8
-# With more than ``MANY`` records, learners are first tried on ``TRIED`` of them, in two parts; those without which the
-# blend loses hardly more (nats per record) are dropped. Deep trees are not: they gain most from more records.
-# Nets take as long as all trees, and on few records look better than they are on many: they must gain more. So must
-# grids, which find on few records what trees find on many; they are judged first, for they are there for what all
-# others miss.
-MANY, TRIED, HARDLY, HARDLY_BY_NETS, HARDLY_BY_GRIDS = 20_000, 6_000, 0.002, 0.01, 0.03
+# With more than ``MANY`` records, learners are first tried on ``TRIED`` of them.
+MANY, TRIED = 20_000, 6_000
 
 
 class AutoLogLift(Blended):
@@ -79,32 +75,13 @@ class AutoLogLift(Blended):
         if self.learners is not None or len(secret) <= MANY:
             return learners
         tried = np.sort(rng.choice(len(secret), TRIED, replace=False))
-        few, own = features.rows(tried), secret[tried]
-        _, lifts = self._trained(learners, few, own, fold_of_each(own, 2, rng), rng, "choosing")
-        kept = list(learners)
-        place = {name: at for at, name in enumerate(learners)}
-
-        def loss_of(names: list[str]) -> float:
-            chosen = lifts[[place[name] for name in names]]
-            return log_loss(blend(chosen, best_weights(chosen, own, self.prior_), self.prior_), own, self.prior_)
-
-        def kept_without(name: str) -> list[str]:
-            return [other for other in kept if other != name]
-
-        loss = loss_of(kept)
-        if "grids" in kept[1:] and (others := loss_of(kept_without("grids"))) - loss < HARDLY_BY_GRIDS:
-            kept, loss = kept_without("grids"), others
-        while len(kept) > 1:
-            without = {name: loss_of(kept_without(name)) for name in kept if name != "boosting"}
-            worth = {name: HARDLY_BY_NETS if name == "net" else HARDLY for name in without}
-            least = min(without, key=lambda name: (without[name] - loss) / worth[name])
-            if without[least] - loss >= worth[least]:
-                break
-            kept.remove(least)
-            loss = without[least]
+        own = secret[tried]
+        lesson = FoldLesson(self.encoder_, features.rows(tried), own, self.prior_, fold_of_each(own, 2, rng))
+        trial = LearnerTrial(learners, lesson, rng, self.progress)
+        kept = trial.worth_training()
         self.dropped_ = tuple(
-            LearnerScore(name, f"{learner.title} (tried on {TRIED:,})", log_loss(lift, own, self.prior_), 0.0)
-            for (name, learner), lift in zip(learners.items(), lifts, strict=True)
+            LearnerScore(name, f"{learner.title} (tried on {TRIED:,})", trial.loss_alone(name), 0.0)
+            for name, learner in learners.items()
             if name not in kept
         )
         return {name: learner for name, learner in learners.items() if name in kept}

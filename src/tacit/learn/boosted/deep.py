@@ -301,10 +301,13 @@ class _Bins:
             sums = sums.copy()
             sums[:, :, coded] = np.take_along_axis(sums[:, :, coded], order[None], axis=3)
         below = sums.cumsum(axis=3)
-        total = below[..., -1:]
-        above = total - below
-        gain = _gain(below) + _gain(above)
-        gain[np.minimum(below[0], above[0]) < LEAST] = -np.inf
+        total = below[..., -1:].copy()
+        gain = _gain(below)
+        few = below[0] < LEAST
+        above = np.subtract(total, below, out=below)
+        gain += _gain(above)
+        few |= above[0] < LEAST
+        gain[few] = -np.inf
         flat = gain.reshape(len(nodes), -1)
         best = flat.argmax(axis=1)
         column, cut = np.divmod(best, self.size)
@@ -356,4 +359,6 @@ def _of_tree(level: _Questions, at: int, trees: int) -> _Questions:
 
 
 def _gain(sums: Floats) -> Floats:
-    return np.asarray(sums[1] ** 2 / (sums[2] + PENALTY))
+    gain = np.square(sums[1])
+    gain /= sums[2] + PENALTY
+    return np.asarray(gain)

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from tacit.document import Nats
 from tacit.errors import ArgumentError, sentence
 from tacit.learn.arrays import Codes, Floats
-from tacit.learn.association import association_test
+from tacit.learn.association import association_test, some_records
 from tacit.learn.contract import LogLiftEstimator
 from tacit.learn.crossfitting.absence import Absences
 from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
@@ -28,6 +28,8 @@ from tacit.lift import entropy
 ROWS_AT_ONCE = 50_000
 # From this many records on, three folds do as well as five.
 FOLDS, FEWER_FOLDS, FEWER_FOLDS_FROM = 5, 3, 50_000
+# The first records show which learners suit a table.
+ENOUGH_TO_SUIT = 2_000
 # Intervals are tried out on no more records than this.
 MOST_REDRAWN = 4_000
 
@@ -109,7 +111,8 @@ class CrossFitted(LogLiftEstimator):
         self.remains_: GridsModel | None = None
         self.association_p_value_ = float("nan")
         if self.doubt and folds:
-            self.association_p_value_ = association_test(self.encoder_.design(features), secret, rng)
+            some = some_records(len(secret), rng)
+            self.association_p_value_ = association_test(self.encoder_.design(features.rows(some)), secret[some], rng)
             least = least_error(self.prior_, records=len(secret), columns=features.shape[1])
             factors = self._doubt_factors(features, rng)
             apart = self.out_of_fold_log_lift_
@@ -217,7 +220,8 @@ class Blended(CrossFitted):
 
     def _cross_fit(self, features: Features, secret: Codes, rng: np.random.Generator) -> None:
         self.dropped_: tuple[LearnerScore, ...] = ()
-        learners = self._finalists(self._learners(View(self.encoder_, features)), features, secret, rng)
+        first = features.rows(np.arange(min(len(features), ENOUGH_TO_SUIT)))
+        learners = self._finalists(self._learners(View(self.encoder_, first)), features, secret, rng)
         learners = {name: learner for name, learner in learners.items() if name in self._used} or learners
         models, lifts = self._trained(learners, features, secret, self.fold_, rng, self._stage)
         weights = best_weights(lifts, secret, self.prior_)

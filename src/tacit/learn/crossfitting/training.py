@@ -46,13 +46,19 @@ def trained(
     random_state: np.random.Generator,
     stage: str,
     progress: Progress | None,
+    *,
+    folds: Sequence[int] | None = None,
 ) -> tuple[dict[str, list[FoldModel]], Floats]:
-    """A model for every learner and fold, and what it says about its fold: learners x records x secrets."""
+    """A model for every learner and fold, and what it says about its fold: learners x records x secrets.
+
+    With ``folds`` only of these; of the records of others nothing is said.
+    """
     encoder, features, secret, prior = lesson.encoder, lesson.features, lesson.secret, lesson.prior
     view = View(encoder, features)
-    rows_of = [np.flatnonzero(lesson.fold == k) for k in range(int(lesson.fold.max()) + 1)]
+    chosen = range(int(lesson.fold.max()) + 1) if folds is None else folds
+    rows_of = [np.flatnonzero(lesson.fold == k) for k in chosen]
     apart = [View(encoder, features.rows(rows)) for rows in rows_of]
-    parts = [learn_and_check(lesson.fold, k, secret, random_state) for k in range(len(rows_of))]
+    parts = [learn_and_check(lesson.fold, k, secret, random_state) for k in chosen]
     models, lifts = {}, np.zeros((len(learners), len(secret), len(prior)))
     for at, (name, learner) in enumerate(learners.items()):
         show = shown(progress, f"{stage}: {learner.title}", at, len(learners))
