@@ -178,15 +178,24 @@ class Ensemble:
     weights: Floats
     prior: Floats
 
-    def lifts_by_fold(self, view: View) -> Floats:
-        """Blended log-lift of each fold's models: folds x records x secrets."""
-        folds = len(next(iter(self.models.values())))
+    def told(self, view: View) -> tuple[Floats, Floats]:
+        """Blended log-lift of each fold's models (folds x records x secrets), and how far the learners differ.
+
+        The latter is the variance, by weight, of what each of them would say alone (records x secrets).
+        """
+        folds, whole = len(next(iter(self.models.values()))), self.weights.sum()
         pooled = np.zeros((folds, len(view.features), len(self.prior)))
+        mean, squares = np.zeros(pooled.shape[1:]), np.zeros(pooled.shape[1:])
         for (name, models), weight in zip(self.models.items(), self.weights, strict=True):
             if weight > 0:
                 records = what_it_reads(name, view)
-                pooled += weight * np.stack([model.log_posterior(records) - np.log(self.prior) for model in models])
-        return np.stack([blend(one[None], np.ones(1), self.prior) for one in pooled])
+                lifts = np.stack([model.log_posterior(records) - np.log(self.prior) for model in models])
+                pooled += weight * lifts
+                alone = blend(lifts.mean(axis=0)[None], np.array([whole]), self.prior)
+                mean += weight / whole * alone
+                squares += weight / whole * alone**2
+        blended = np.stack([blend(one[None], np.ones(1), self.prior) for one in pooled])
+        return blended, np.maximum(squares - mean**2, 0.0)
 
 
 class Blended(CrossFitted):
@@ -252,32 +261,38 @@ class Blended(CrossFitted):
         self.reason_ = _reason(tried, blended, entropy(self.prior_))
         self.candidates_ = tried + self.dropped_
 
-    def _by_fold(self, features: Features) -> Floats:
-        rows, lifts = np.arange(len(features)), []
+    def _told(self, features: Features) -> tuple[Floats, Floats]:
+        rows, told = np.arange(len(features)), []
         for start in range(0, len(features), ROWS_AT_ONCE):
-            view = View(self.encoder_, features.rows(rows[start : start + ROWS_AT_ONCE]))
-            lifts.append(self.ensemble_.lifts_by_fold(view))
-        return np.concatenate(lifts, axis=1)
+            told.append(self.ensemble_.told(View(self.encoder_, features.rows(rows[start : start + ROWS_AT_ONCE]))))
+        by_fold, apart = zip(*told, strict=True)
+        return np.concatenate(by_fold, axis=1), np.concatenate(apart)
 
     def _log_lift(self, features: Features) -> Floats:
-        return self._mean(self._by_fold(features))
+        return self._mean(self._told(features)[0])
 
     def _mean(self, lifts: Floats) -> Floats:
         return blend(lifts.mean(axis=0)[None], np.ones(1), self.prior_)
 
     def _middle_and_spread(self, features: Features) -> tuple[Floats, Floats]:
-        """The spread over folds; few folds estimate it badly, so half of it is the mean over training records."""
-        lifts = self._by_fold(features)
-        own = lifts.var(axis=0, ddof=1)
-        common = self.common_spread_ if self.doubt else own.mean(axis=0)
-        return self._mean(lifts), np.sqrt((own + common) / 2)
+        """The spread over folds and over learners: where these differ, it matters which of them is believed.
+
+        Few folds estimate it badly, so half of it is the mean over training records.
+        """
+        middle, own = self._middle_and_variance(features)
+        common = self.common_variance_ if self.doubt else own.mean(axis=0)
+        return middle, np.sqrt((own + common) / 2)
+
+    def _middle_and_variance(self, features: Features) -> tuple[Floats, Floats]:
+        lifts, apart = self._told(features)
+        return self._mean(lifts), lifts.var(axis=0, ddof=1) + apart
 
     def _of_one_fold(self, features: Features, fold: int) -> Floats:
-        return np.asarray(self._by_fold(features)[fold])
+        return np.asarray(self._told(features)[0][fold])
 
     def _doubt_factors(self, features: Features, rng: np.random.Generator) -> Floats:
         some = features.rows(np.linspace(0, len(features) - 1, min(len(features), MOST_REDRAWN)).astype(np.int64))
-        self.common_spread_ = self._by_fold(some).var(axis=0, ddof=1).mean(axis=0)
+        self.common_variance_ = self._middle_and_variance(some)[1].mean(axis=0)
         return super()._doubt_factors(features, rng)
 
     def _prepare(self, again: Any) -> None:
