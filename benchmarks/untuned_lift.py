@@ -4,9 +4,10 @@
 stands. Both were committed before either was run, and so was ``THIRD``, after `rare_fraud` of the second set had guided
 a change. ``FOURTH`` and ``FIFTH`` (2026-11-19) are interactions, committed before anything was run on them: the fourth
 set and `checkers` guided the search for interactions that no learner found. When the fifth was run, `branch` and `ring`
-guided it further: so there is ``SIXTH``, committed on the same day before it was run, when the search stood. They share
-no generator with ``known_lift.py``: other dependences, other densities, other numbers of secrets, other shapes of what
-never occurs.
+guided it further: so there is ``SIXTH``, committed on the same day before it was run, when the search stood. Some of
+all these were looked at when the spread over learners joined that over folds; ``SEVENTH`` (2026-11-20) was committed
+before it was run, when that stood. They share no generator with ``known_lift.py``: other dependences, other densities,
+other numbers of secrets, other shapes of what never occurs.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 from known_lift import Known, Matrix, drawn
-from scipy.special import log_softmax, logsumexp
+from scipy.special import gammaln, log_softmax, logsumexp
 from scipy.stats import beta, gamma, lognorm, norm, pareto, poisson, t as student
 
 Rng = np.random.Generator
@@ -225,6 +226,68 @@ def _remainders(n: int, rng: Rng) -> tuple[pd.DataFrame, Matrix]:
     frame["x0"], frame["x1"], frame["x2"] = x.T
     scores = [np.zeros(n), 2.2 * same - 0.8, 0.8 * x[:, 1]]
     return frame.assign(spare=_levels(rng.integers(5, size=n), "v")), np.column_stack(scores)
+
+
+def islands(n: int, rng: Rng) -> Known:
+    """Three secrets; a slope that is turned on three islands in two of five numbers, beside a category."""
+    return _by_record(n, rng, _islands)
+
+
+def _islands(n: int, rng: Rng) -> tuple[pd.DataFrame, Matrix]:
+    x, group = rng.normal(size=(n, 5)), rng.integers(3, size=n)
+    middles = np.array([[1.0, 0.5], [-1.0, -0.8], [-0.2, 1.2]])
+    near = np.exp(-2.0 * ((x[:, None, 1:3] - middles) ** 2).sum(axis=2)).sum(axis=1)
+    scores = [np.zeros(n), x[:, 4] * (1.0 - 2.5 * near), np.array([0.5, 0.0, -0.5])[group] + 1.5 * near - 0.5]
+    frame = pd.DataFrame(x, columns=[f"x{j}" for j in range(5)])
+    return frame.assign(group=_levels(group, "g")), np.column_stack(scores)
+
+
+def stairs(n: int, rng: Rng) -> Known:
+    """Two secrets; in every second of eight shops, stairs of a price that go down in place of up; visits are counts."""
+    return _by_record(n, rng, _stairs)
+
+
+def _stairs(n: int, rng: Rng) -> tuple[pd.DataFrame, Matrix]:
+    shop, price, visits = rng.integers(8, size=n), rng.gamma(3.0, 10.0, size=n), rng.poisson(2.0, size=n)
+    step = np.floor(price / 15).clip(max=4) - 2
+    z = 0.9 * step * np.where(shop % 2, 1.0, -1.0) + 0.3 * (visits - 2)
+    frame = {"shop": _levels(shop, "s"), "price": price, "visits": visits.astype(float), "idle": rng.normal(size=n)}
+    return pd.DataFrame(frame), np.column_stack([np.zeros(n), z])
+
+
+def shares(n: int, rng: Rng) -> Known:
+    """Four secrets; five shares that add up to one, whose make-up depends on the secret, and an idle category."""
+    makings = np.array([[4.0, 2, 1, 1, 0.7], [2.0, 3, 1, 1, 0.7], [3.0, 2, 2, 1, 0.7], [3.0, 3, 1, 2, 1.4]])
+
+    def columns(s: np.ndarray) -> list[Column]:
+        parts = rng.gamma(makings[s])
+        part = (parts / parts.sum(axis=1, keepdims=True)).clip(1e-12)
+        logs = np.log(part) @ (makings - 1).T + gammaln(makings.sum(axis=1)) - gammaln(makings).sum(axis=1)
+        named = [(f"share {j}", part[:, j], logs if j == 0 else np.zeros((n, 4))) for j in range(5)]
+        return [*named, ("spare", _levels(rng.integers(4, size=n), "v"), np.zeros((n, 4)))]
+
+    return _by_secret(n, rng, np.array([0.4, 0.3, 0.2, 0.1]), columns)
+
+
+def bursts(n: int, rng: Rng) -> Known:
+    """Two secrets; sums with Student tails on one degree and a half, wider for one of them, and a count in bursts."""
+    widths, counts = np.array([1.0, 1.8]), np.array([[0.7, 2.0], [0.5, 3.0]])
+
+    def columns(s: np.ndarray) -> list[Column]:
+        total = widths[s] * rng.standard_t(1.5, size=n)
+        burst = np.where(rng.random(n) < counts[s, 0], 0, 1 + rng.poisson(counts[s, 1]))
+        told = np.where(
+            (burst == 0)[:, None],
+            np.log(counts[:, 0]),
+            np.log1p(-counts[:, 0]) + poisson.logpmf(burst[:, None] - 1, counts[:, 1]),
+        )
+        return [
+            ("total", total, student.logpdf(total[:, None], 1.5, scale=widths)),
+            ("burst", burst.astype(float), told),
+            ("idle", rng.standard_t(2, size=n), np.zeros((n, 2))),
+        ]
+
+    return _by_secret(n, rng, np.array([0.8, 0.2]), columns)
 
 
 # Point masses among numbers.
@@ -492,3 +555,4 @@ THIRD: dict[str, Sampler] = {"rare_defect": rare_defect}
 FOURTH: dict[str, Sampler] = {"parity": parity, "threefold": threefold}
 FIFTH: dict[str, Sampler] = {"ring": ring, "branch": branch, "waves": waves}
 SIXTH: dict[str, Sampler] = {"wedges": wedges, "remainders": remainders}
+SEVENTH: dict[str, Sampler] = {"islands": islands, "stairs": stairs, "shares": shares, "bursts": bursts}

@@ -34,6 +34,7 @@ from tacit.learn import (
     auto,
     binomial_limits,
     calibration,
+    encoding,
     evidence_of,
     fold_of_each,
     load_model,
@@ -43,6 +44,7 @@ from tacit.learn import (
 from tacit.learn.boosted import deep, quick as trees
 from tacit.learn.boosted.deep import train_boosting
 from tacit.learn.boosted.quick import train_trees
+from tacit.learn.crossfitting import candidates
 from tacit.learn.crossfitting.absence import Absences
 from tacit.learn.crossfitting.blending import best_weights, blend, log_loss
 from tacit.learn.crossfitting.doubt import Doubt, Tail, redrawn, stretch
@@ -482,6 +484,36 @@ class TestDoubt:
         assert np.isneginf(low).tolist() == [[True, False], [False, True]]
         # The prior is one that 500 of 1,000 records allow.
         assert high[0, 1] == pytest.approx(-np.log(lower_limit(500, 1_000, beta=0.025)))
+
+    def test_where_learners_differ_the_interval_reaches_as_far_as_they_do(self):
+        apart = np.random.default_rng(0).normal(size=(1_000, 2))
+        doubt = Doubt.of(np.full(2, 0.5), np.full(2, 0.01), np.full(3, 2.0), apart, np.arange(1_000) % 2)
+        words = {"confidence": 0.95, "simultaneous": False}
+        middle, spread, nowhere = np.full((2, 2), 0.1), np.full((2, 2), 0.02), np.zeros((2, 2), dtype=bool)
+        low, high = doubt.interval(middle, spread, nowhere, np.array([[0.0, 0.0], [0.1, 0.1]]), **words)
+        alone, both = (high - low)[:, 0] / 2
+        # The spread of folds is stretched by two, what learners differ by is not.
+        assert alone == pytest.approx(1.96 * 2 * np.hypot(0.02, 0.005), rel=1e-3)
+        assert both == pytest.approx(np.hypot(alone, 1.96 * 0.1), rel=1e-3)
+
+    def test_what_learners_differ_by_is_their_standard_deviation_by_weight(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(400, 3))
+        s = (rng.random(400) < 1 / (1 + np.exp(-2 * np.sign(X[:, 0] * X[:, 1])))).astype(int)
+        estimator = AutoLogLift(learners=("linear", "trees", "net"), random_state=0, doubt=False).fit(X, s)
+        features = estimator.encoder_.encode(encoding.cells_of_array(X[:20], as_category=frozenset()))
+        view = candidates.View(estimator.encoder_, features)
+        _, differ = estimator.ensemble_.told(view)
+        weights, prior = estimator.ensemble_.weights, estimator.prior_
+        alone = []
+        for (name, models), weight in zip(estimator.ensemble_.models.items(), weights, strict=True):
+            if weight > 0:
+                said = [model.log_posterior(candidates.what_it_reads(name, view)) for model in models]
+                alone.append(blend(np.mean(said, axis=0)[None] - np.log(prior), np.array([weights.sum()]), prior))
+        used = weights[weights > 0] / weights.sum()
+        assert len(alone) > 1
+        middle = np.tensordot(used, alone, axes=1)
+        assert differ == pytest.approx(np.sqrt(np.tensordot(used, (np.array(alone) - middle) ** 2, axes=1)))
 
     def test_if_a_secret_is_absent_the_others_are_what_is_left(self):
         prior, middle = np.array([0.5, 0.3, 0.2]), np.log([[0.4, 0.8, 2.8]])

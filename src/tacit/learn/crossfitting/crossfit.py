@@ -93,8 +93,8 @@ class CrossFitted(LogLiftEstimator):
         """Learn a model of every fold (``self.fold_`` is set), and judge what was learned."""
 
     @abstractmethod
-    def _middle_and_spread(self, features: Features) -> tuple[Floats, Floats]:
-        """Log-lifts, and how far the models differ about them."""
+    def _middle_and_spreads(self, features: Features) -> tuple[Floats, Floats, Floats]:
+        """Log-lifts, how far models of different folds differ about them, and how far different learners do."""
 
     @abstractmethod
     def _of_one_fold(self, features: Features, fold: int) -> Floats:
@@ -141,7 +141,7 @@ class CrossFitted(LogLiftEstimator):
             self._prepare(again)
             again._learn(records, redrawn(known, self.prior_, rng))
             least = least_error(self.prior_, records=len(records), columns=records.shape[1])
-            middle, spread = again._middle_and_spread(records)
+            middle, spread, _ = again._middle_and_spreads(records)
             factors.append(stretch(middle, known, spread, least))
         return np.asarray(np.max(factors, axis=0))
 
@@ -151,17 +151,20 @@ class CrossFitted(LogLiftEstimator):
     def _interval(self, features: Features, confidence: float, simultaneous: bool) -> tuple[Floats, Floats]:
         """The spread over models of different folds, stretched as it had to be where the truth was known.
 
+        Where learners differ, it matters which of them is believed: the interval reaches further.
         Where held-out records differ from what was learned, in fields of two or three columns, the interval reaches as
         much further. It does not account for an interaction that shows nowhere. Where a secret should have been met and
         was not, the lower end is minus infinity.
         """
         if self.doubt_ is None:
             raise ArgumentError("no intervals were prepared: fit the estimator with folds and doubt=True")
-        middle, spread = self._middle_and_spread(features)
+        middle, spread, apart = self._middle_and_spreads(features)
         absent = np.zeros(middle.shape, dtype=bool)
         if self.absences_ is not None:
             absent = self.absences_(self.encoder_.ordinal(features)[0])
-        low, high = self.doubt_.interval(middle, spread, absent, confidence=confidence, simultaneous=simultaneous)
+        low, high = self.doubt_.interval(
+            middle, spread, absent, apart, confidence=confidence, simultaneous=simultaneous
+        )
         if self.remains_ is not None:
             more = self.remains_.moved(self.encoder_.ordinal(features)[0], middle, self.prior_)
             # No posterior exceeds 1.
@@ -178,15 +181,24 @@ class Ensemble:
     weights: Floats
     prior: Floats
 
-    def lifts_by_fold(self, view: View) -> Floats:
-        """Blended log-lift of each fold's models: folds x records x secrets."""
-        folds = len(next(iter(self.models.values())))
+    def told(self, view: View) -> tuple[Floats, Floats]:
+        """Blended log-lift of each fold's models (folds x records x secrets), and how far the learners differ.
+
+        The latter is the standard deviation, by weight, of what each would say alone (records x secrets).
+        """
+        folds, whole = len(next(iter(self.models.values()))), self.weights.sum()
         pooled = np.zeros((folds, len(view.features), len(self.prior)))
+        mean, squares = np.zeros(pooled.shape[1:]), np.zeros(pooled.shape[1:])
         for (name, models), weight in zip(self.models.items(), self.weights, strict=True):
             if weight > 0:
                 records = what_it_reads(name, view)
-                pooled += weight * np.stack([model.log_posterior(records) - np.log(self.prior) for model in models])
-        return np.stack([blend(one[None], np.ones(1), self.prior) for one in pooled])
+                lifts = np.stack([model.log_posterior(records) - np.log(self.prior) for model in models])
+                pooled += weight * lifts
+                alone = blend(lifts.mean(axis=0)[None], np.array([whole]), self.prior)
+                mean += weight / whole * alone
+                squares += weight / whole * alone**2
+        blended = np.stack([blend(one[None], np.ones(1), self.prior) for one in pooled])
+        return blended, np.sqrt(np.maximum(squares - mean**2, 0.0))
 
 
 class Blended(CrossFitted):
@@ -252,32 +264,32 @@ class Blended(CrossFitted):
         self.reason_ = _reason(tried, blended, entropy(self.prior_))
         self.candidates_ = tried + self.dropped_
 
-    def _by_fold(self, features: Features) -> Floats:
-        rows, lifts = np.arange(len(features)), []
+    def _told(self, features: Features) -> tuple[Floats, Floats]:
+        rows, told = np.arange(len(features)), []
         for start in range(0, len(features), ROWS_AT_ONCE):
-            view = View(self.encoder_, features.rows(rows[start : start + ROWS_AT_ONCE]))
-            lifts.append(self.ensemble_.lifts_by_fold(view))
-        return np.concatenate(lifts, axis=1)
+            told.append(self.ensemble_.told(View(self.encoder_, features.rows(rows[start : start + ROWS_AT_ONCE]))))
+        by_fold, apart = zip(*told, strict=True)
+        return np.concatenate(by_fold, axis=1), np.concatenate(apart)
 
     def _log_lift(self, features: Features) -> Floats:
-        return self._mean(self._by_fold(features))
+        return self._mean(self._told(features)[0])
 
     def _mean(self, lifts: Floats) -> Floats:
         return blend(lifts.mean(axis=0)[None], np.ones(1), self.prior_)
 
-    def _middle_and_spread(self, features: Features) -> tuple[Floats, Floats]:
-        """The spread over folds; few folds estimate it badly, so half of it is the mean over training records."""
-        lifts = self._by_fold(features)
+    def _middle_and_spreads(self, features: Features) -> tuple[Floats, Floats, Floats]:
+        """Few folds estimate a spread badly, so half of that over folds is the mean over training records."""
+        lifts, apart = self._told(features)
         own = lifts.var(axis=0, ddof=1)
         common = self.common_spread_ if self.doubt else own.mean(axis=0)
-        return self._mean(lifts), np.sqrt((own + common) / 2)
+        return self._mean(lifts), np.sqrt((own + common) / 2), apart
 
     def _of_one_fold(self, features: Features, fold: int) -> Floats:
-        return np.asarray(self._by_fold(features)[fold])
+        return np.asarray(self._told(features)[0][fold])
 
     def _doubt_factors(self, features: Features, rng: np.random.Generator) -> Floats:
         some = features.rows(np.linspace(0, len(features) - 1, min(len(features), MOST_REDRAWN)).astype(np.int64))
-        self.common_spread_ = self._by_fold(some).var(axis=0, ddof=1).mean(axis=0)
+        self.common_spread_ = self._told(some)[0].var(axis=0, ddof=1).mean(axis=0)
         return super()._doubt_factors(features, rng)
 
     def _prepare(self, again: Any) -> None:

@@ -114,9 +114,18 @@ class Doubt:
         return cls(prior, least, factors, Tail.of(apart, hit), Tail.of(-apart, ~hit), len(secret), unseen)
 
     def interval(
-        self, middle: Floats, spread: Floats, absent: NDArray[np.bool_], *, confidence: float, simultaneous: bool
+        self,
+        middle: Floats,
+        spread: Floats,
+        absent: NDArray[np.bool_],
+        differ: Floats | float = 0.0,
+        *,
+        confidence: float,
+        simultaneous: bool,
     ) -> tuple[Floats, Floats]:
         """Lower and upper end, at least as far out as the least error says, and as an overlooked interaction may be.
+
+        What learners ``differ`` by is added to the stretched spread of folds, which shows only how each of them wavers.
 
         No posterior exceeds 1, so no log-lift exceeds minus the logarithm of the prior: of the least prior that the
         number of records of the secret allows (Clopper and Pearson).
@@ -131,7 +140,7 @@ class Doubt:
         apart = 1 - (1 - confidence) / len(self.prior) if simultaneous else confidence
         factor = self.factors[-1] if simultaneous else self.factors[:-1]
         stretched = _reach(confidence) * factor * _widened(spread, self.least)
-        reach = np.maximum(stretched, _reach(apart) * self.least)
+        reach = np.maximum(np.hypot(stretched, _reach(apart) * differ), _reach(apart) * self.least)
         reach = np.maximum(reach, _reach(apart) / _reach(USUAL_CONFIDENCE) * self.overlooked)
         beta = (1 - apart) / 2
         counts = np.round(self.prior * self.records)

@@ -234,15 +234,15 @@ class NeuralLogLift(CrossFitted):
     def _log_lift(self, features: Features) -> Floats:
         return self._combined(self._outputs(self.encoder_.design(features)), self.constants_, self.constant_)
 
-    def _middle_and_spread(self, features: Features) -> tuple[Floats, Floats]:
+    def _middle_and_spreads(self, features: Features) -> tuple[Floats, Floats, Floats]:
         """The spread is the standard deviation over networks; infinite with a single one, which cannot know."""
         outputs = self._outputs(self.encoder_.design(features))
         middle = self._combined(outputs, self.constants_, self.constant_)
         if len(outputs) < 2:
-            return middle, np.full_like(middle, np.inf)
+            return middle, np.full_like(middle, np.inf), np.zeros_like(middle)
         each = zip(outputs, self.constants_, strict=True)
         lifts = [self._combined(h[None], np.zeros(1), constant) for h, constant in each]
-        return middle, np.std(lifts, axis=0, ddof=1)
+        return middle, np.std(lifts, axis=0, ddof=1), np.zeros_like(middle)
 
     def _of_one_fold(self, features: Features, fold: int) -> Floats:
         chosen = slice(fold * self.members, (fold + 1) * self.members)
