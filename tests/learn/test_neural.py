@@ -346,7 +346,7 @@ def test_intervals_hold_the_estimate_and_widen_with_confidence() -> None:
     assert ((wide_low < low) | np.isneginf(low)).all()
     assert (wide_high >= high).all()
     assert (found.doubt_.factors > 0).all()
-    _, spread = found._middle_and_spread(found.encoder_.encode(found._cells(X[:5], reset=False)))
+    _, spread, _ = found._middle_and_spreads(found.encoder_.encode(found._cells(X[:5], reset=False)))
     least = found.doubt_.least
     reach = np.maximum(found.doubt_.factors[:-1] * np.hypot(spread, least / 2), least)
     assert (middle - low >= 1.959964 * reach - 1e-5).all()
@@ -372,7 +372,7 @@ def test_the_spread_is_the_standard_deviation_of_the_networks_each_normalised(no
         mean = (found.prior_ * np.exp(h)).sum(axis=1, keepdims=True)
         lifts.append(h - np.log(mean if normalise == "record" else mean[found.fold_ != part].mean()))
     np.testing.assert_allclose(
-        found._middle_and_spread(features)[1], np.abs(lifts[0] - lifts[1]) / np.sqrt(2), atol=1e-9
+        found._middle_and_spreads(features)[1], np.abs(lifts[0] - lifts[1]) / np.sqrt(2), atol=1e-9
     )
     out = np.where((found.fold_ == 0)[:, None], *lifts)
     np.testing.assert_allclose(found.out_of_fold_log_lift_, out, atol=1e-9)

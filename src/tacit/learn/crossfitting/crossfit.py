@@ -264,32 +264,32 @@ class Blended(CrossFitted):
         self.reason_ = _reason(tried, blended, entropy(self.prior_))
         self.candidates_ = tried + self.dropped_
 
-    def _told(self, features: Features) -> tuple[Floats, Floats]:
-        rows, told = np.arange(len(features)), []
+    def _by_fold_and_apart(self, features: Features) -> tuple[Floats, Floats]:
+        rows, parts = np.arange(len(features)), []
         for start in range(0, len(features), ROWS_AT_ONCE):
-            told.append(self.ensemble_.told(View(self.encoder_, features.rows(rows[start : start + ROWS_AT_ONCE]))))
-        by_fold, apart = zip(*told, strict=True)
+            parts.append(self.ensemble_.told(View(self.encoder_, features.rows(rows[start : start + ROWS_AT_ONCE]))))
+        by_fold, apart = zip(*parts, strict=True)
         return np.concatenate(by_fold, axis=1), np.concatenate(apart)
 
     def _log_lift(self, features: Features) -> Floats:
-        return self._mean(self._told(features)[0])
+        return self._mean(self._by_fold_and_apart(features)[0])
 
     def _mean(self, lifts: Floats) -> Floats:
         return blend(lifts.mean(axis=0)[None], np.ones(1), self.prior_)
 
     def _middle_and_spreads(self, features: Features) -> tuple[Floats, Floats, Floats]:
         """Few folds estimate a spread badly, so half of that over folds is the mean over training records."""
-        lifts, apart = self._told(features)
+        lifts, apart = self._by_fold_and_apart(features)
         own = lifts.var(axis=0, ddof=1)
         common = self.common_spread_ if self.doubt else own.mean(axis=0)
         return self._mean(lifts), np.sqrt((own + common) / 2), apart
 
     def _of_one_fold(self, features: Features, fold: int) -> Floats:
-        return np.asarray(self._told(features)[0][fold])
+        return np.asarray(self._by_fold_and_apart(features)[0][fold])
 
     def _doubt_factors(self, features: Features, rng: np.random.Generator) -> Floats:
         some = features.rows(np.linspace(0, len(features) - 1, min(len(features), MOST_REDRAWN)).astype(np.int64))
-        self.common_spread_ = self._told(some)[0].var(axis=0, ddof=1).mean(axis=0)
+        self.common_spread_ = self._by_fold_and_apart(some)[0].var(axis=0, ddof=1).mean(axis=0)
         return super()._doubt_factors(features, rng)
 
     def _prepare(self, again: Any) -> None:
