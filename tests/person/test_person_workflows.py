@@ -320,6 +320,17 @@ def test_in_the_engine_leaks_what_leaks_in_memory(tmp_path: Path, seed: int, mon
         assert action.after < action.before
 
 
+@pytest.mark.parametrize("town", ["Rye", "RYE", " rye "])
+def test_what_a_table_adds_after_values_were_normalised_is_the_value_a_record_holds(tmp_path: Path, town: str) -> None:
+    table = {"111": town}
+    steps = ["normalise", {"augment": {"given": "zip", "adds": "town", "table": table, "confidence": 0.7}}]
+    said = {"person": {"zip": "111", "town": "Rye"}, "adversaries": [{"name": "E", "steps": steps}]}
+    sources = {"one": [{"zip": "111", "town": "Rye"}]}
+    result = person_audit(write_case(tmp_path, said | {"about": {"one": {}}}, sources))
+    # Two spellings would be two towns, one of which is wrong.
+    assert result.rungs[0].precision == 1.0
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(many(1, 8)))
 def test_a_neighbourhood_answers_as_all_records_do(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,8 +55,9 @@ def typed(line: str) -> dict[str, Any]:
     place = 1
     while isinstance(chosen, click.Group):
         chosen, place = chosen.commands[words[place]], place + 1
-    context = chosen.make_context("tacit", words[place:])
-    return context.params
+    # A command remembers the names of its help option from the first context it is given.
+    whole = click.Context(command, **command.context_settings)
+    return chosen.make_context("tacit", words[place:], parent=whole).params
 
 
 @given(SETTINGS)

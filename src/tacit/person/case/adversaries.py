@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, get_args
 
 import yaml
@@ -12,7 +13,9 @@ from tacit.person.case.schema import CaseReader, CaseSection, Schema, as_node, c
 from tacit.person.case.tables import columns_of, pairs_in
 from tacit.person.link.brought import FileClusters, LikelyClusters, SplinkClusters, TrueClusters
 from tacit.person.model.kinds import usual
+from tacit.person.model.labels import Label, Labels
 from tacit.person.model.records import Reference
+from tacit.person.model.values import is_suppressed
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.grouping import Closure
 from tacit.person.resolve.merging import Policy
@@ -79,6 +82,29 @@ def read_adversaries(reader: CaseReader, node: yaml.Node, what: str) -> tuple[Ad
         fields = {"keep_base": joins, **section.kept("merge", "keep_base", "cost")}
         adversaries.append(Adversary(section.name, steps, **fields))
     return tuple(adversaries)
+
+
+def writing_normal_forms(adversary: Adversary, labels: Labels) -> Adversary:
+    """The adversary; what its tables write is in normal form where the records are.
+
+    Otherwise Rye would be one more town of a record that holds rye: it would count against it, and join nothing.
+    """
+    steps: list[Step] = []
+    for step in adversary.steps:
+        if isinstance(step, Augment) and _formed(step.adds, steps):
+            step = replace(step, table=_in_normal_form(step.table, labels[step.adds]))
+        elif isinstance(step, Correct) and _formed(step.label, steps):
+            step = replace(step, mapping=_in_normal_form(step.mapping, labels[step.label]))
+        steps.append(step)
+    return replace(adversary, steps=steps)
+
+
+def _formed(label: str, steps: Sequence[Step]) -> bool:
+    return any(isinstance(step, Normalise) and (step.labels is None or label in step.labels) for step in steps)
+
+
+def _in_normal_form(table: Mapping[str, str], label: Label) -> dict[str, str]:
+    return {given: value if is_suppressed(value) else label.meant(value) for given, value in table.items()}
 
 
 def _cost(reader: CaseReader, node: yaml.Node, what: str) -> Cost:

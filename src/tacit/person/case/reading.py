@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import get_args
 
 from tacit.person.answers.kept import file_state
-from tacit.person.case.adversaries import default_adversaries, read_adversaries
+from tacit.person.case.adversaries import default_adversaries, read_adversaries, writing_normal_forms
 from tacit.person.case.labels import read_correlated, read_labels, spelled_alike, usual_labels
 from tacit.person.case.model import Case
 from tacit.person.case.nodes import case_bytes
@@ -75,7 +75,7 @@ def read_case(path: str | os.PathLike[str]) -> Case:
     if idle and reader.possible and reader.person is not None:
         notes.append(f"described and never used: {', '.join(idle)}; check the spelling of the labels")
     if "adversaries" in section:
-        adversaries = section["adversaries"]
+        adversaries = tuple(writing_normal_forms(each, labels) for each in section["adversaries"])
     else:
         adversaries, note = default_adversaries(reader.seen, reader.person)
         notes.append(note)

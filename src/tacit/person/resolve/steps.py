@@ -137,7 +137,8 @@ class Augment(Rewording):
     """Add what a table knows: for a value of one label, the value of another (the zip code of an address).
 
     The confidence of the added attribute is that of the given one times the table's. Values are looked up as in
-    `Correct`.
+    `Correct`. They are added as the table writes them: after `Normalise`, a table should write normal forms. The tables
+    of a case file do.
     """
 
     given: str
