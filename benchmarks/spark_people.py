@@ -43,14 +43,45 @@ def attributes_of(path: Path, records: int) -> Path:
 
 
 def bare(spark: Any, path: Path) -> Any:
-    """Links by joins and a window; components on the driver."""
+    """Base records: links by joins and a window; components on the driver."""
+    spark.read.parquet(str(path)).createOrReplaceTempView("a")
+    return named(spark, *moves(spark, "a", list(enumerate(RULES))))
+
+
+def bare_fix_point(spark: Any, path: Path) -> Any:
+    """Merged records too: the same again, of what clusters hold, until nothing changes.
+
+    Rules of one label need only the first round, and what is held is cached, without what no other rule reads.
+    """
+    spark.read.parquet(str(path)).createOrReplaceTempView("a")
+    several = [(place, labels) for place, labels in enumerate(RULES) if len(labels) > 1]
+    wanted = ", ".join(f"'{label}'" for label in sorted({label for _, labels in several for label in labels}))
+    nodes, ends = moves(spark, "a", list(enumerate(RULES)))
+    held, moved, to = spark.sql(f"SELECT rid, label, value FROM a WHERE label IN ({wanted})"), nodes, ends
+    while len(moved):
+        pairs(spark, moved, to).createOrReplaceTempView("c")
+        held.createOrReplaceTempView("held")
+        merged = "SELECT DISTINCT coalesce(cid, rid) AS rid, label, value FROM held LEFT JOIN c USING (rid)"
+        before, held = held, spark.sql(merged).cache()
+        held.createOrReplaceTempView("held")
+        moved, to = moves(spark, "held", several)
+        before.unpersist()
+        if len(moved):
+            further = np.minimum(np.searchsorted(moved, ends), len(moved) - 1)
+            ends = np.concatenate([np.where(moved[further] == ends, to[further], ends), to])
+            nodes = np.concatenate([nodes, moved])
+    held.unpersist()
+    return named(spark, nodes, ends)
+
+
+def moves(spark: Any, view: str, rules: list[tuple[int, list[str]]]) -> tuple[Any, Any]:
+    """The records that share a key with a smaller one, sorted, and the smallest of their components."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    spark.read.parquet(str(path)).createOrReplaceTempView("a")
     keys = []
-    for place, labels in enumerate(RULES):
-        sides = [f"(SELECT rid, value FROM a WHERE label = '{label}') t{at}" for at, label in enumerate(labels)]
+    for place, labels in rules:
+        sides = [f"(SELECT rid, value FROM {view} WHERE label = '{label}') t{at}" for at, label in enumerate(labels)]
         joined = sides[0] + "".join(f" JOIN {side} USING (rid)" for side in sides[1:])
         values = ", ".join(f"t{at}.value" for at in range(len(labels)))
         keys.append(f"SELECT rid, xxhash64({place}, {values}) AS k FROM {joined}")
@@ -63,9 +94,20 @@ def bare(spark: Any, path: Path) -> Any:
     number, component = connected_components(graph, directed=False)
     smallest = np.full(number, np.iinfo(np.int64).max)
     np.minimum.at(smallest, component, nodes)
+    moved = smallest[component] != nodes
+    return nodes[moved], smallest[component][moved]
+
+
+def pairs(spark: Any, nodes: Any, ends: Any) -> Any:
+    """Records and where they go, as a frame."""
     import pyarrow as pa
 
-    spark.createDataFrame(pa.table({"rid": nodes, "cid": smallest[component]})).createOrReplaceTempView("c")
+    return spark.createDataFrame(pa.table({"rid": nodes, "cid": ends}))
+
+
+def named(spark: Any, nodes: Any, ends: Any) -> Any:
+    """The cluster of every record."""
+    pairs(spark, nodes, ends).createOrReplaceTempView("c")
     return spark.sql("SELECT rid, coalesce(cid, rid) AS cid FROM (SELECT DISTINCT rid FROM a) LEFT JOIN c USING (rid)")
 
 

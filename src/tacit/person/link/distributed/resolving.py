@@ -11,7 +11,7 @@ from tacit.person.link.attributes import Attributes, IntArray, arrow_table, numb
 from tacit.person.link.distributed import components, sharing
 from tacit.person.link.distributed.components import after, from_driver, linked
 from tacit.person.link.distributed.keys import Alternatives, agreeing, keys, pairs
-from tacit.person.link.distributed.sharing import crowded, looked_up, placed, shared
+from tacit.person.link.distributed.sharing import counted, crowded, looked_up, placed, shared
 from tacit.person.link.linking import resolve
 from tacit.person.link.wide import Long, gathered
 from tacit.person.resolve.grouping import Closure
@@ -20,6 +20,8 @@ from tacit.tables.engines.spark.keeping import Keeper, Kept
 from tacit.tables.engines.spark.sessions import reading
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
@@ -92,14 +94,16 @@ class _Rounds:
         every = {at: tuple(place[label] for label in labels) for at, labels in enumerate(rules.alternatives)}
         self._ors: Alternatives = {at: labels for at, labels in every.items() if len(labels) == 1}
         self._ands: Alternatives = {at: labels for at, labels in every.items() if len(labels) > 1}
+        self._crowds = True
 
     def moved(self, closure: Closure) -> Kept | None:
         """The records that are not the smallest of their cluster (``cid``), with the smallest (``new``)."""
         if not self._rules.alternatives:
             return None
         hashed = self._hashed()
+        size, self._crowds = counted(hashed, ["h1", "h2"])
         # To hash values again is cheaper than to keep their hashes.
-        rows = Kept(hashed, hashed.count())
+        rows = Kept(hashed, size)
         if rows.size <= components.FEW:
             return _on_driver(rows, {**self._ors, **self._ands}, closure)
         moves = self._links(rows, self._ors)
@@ -138,11 +142,15 @@ class _Rounds:
             own, rich = keys(self._of_ands(rows), self._ands, self._keeper)
             every = Kept(every.frame.union(own.frame), rows.size + own.size) if ors else own
         by = ["h1", "h2"]
-        with_least = shared(every.frame, by, crowded(every, by), least=F.min("cid"))
+        with_least = shared(every.frame, by, self._crowded(every, by), least=F.min("cid"))
         links = with_least.where("cid <> least").select("cid", "least")
         if rich is not None:
             links = links.union(pairs(self._of_ands(rows), rich, self._ands))
         return linked(self._keeper.keep(links), self._keeper)
+
+    def _crowded(self, rows: Kept, by: Sequence[str]) -> DataFrame | None:
+        """The crowded among values or keys of clusters; a key has no more rows than each of its values had at first."""
+        return crowded(rows, by) if self._crowds else None
 
     def _of_ands(self, rows: Kept) -> Kept:
         from pyspark.sql import functions as F
@@ -162,7 +170,7 @@ class _Rounds:
         )
         # A value has as many rows as it had before.
         least, most = F.min("cid"), F.max("cid")
-        every = shared(own, by, crowded(before, by), live=F.max("grown"), least=least, most=most)
+        every = shared(own, by, self._crowded(before, by), live=F.max("grown"), least=least, most=most)
         return every.where("least <> most").groupBy("cid", "label", "h1", "h2").agg(F.max("live").alias("live"))
 
     def _able(self, rows: Kept) -> Kept:
