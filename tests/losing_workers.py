@@ -68,7 +68,7 @@ def frozen(workers: Sequence[int]) -> dict[str, tuple[int, int]]:
 def ended(executors: dict[str, tuple[int, int]]) -> dict[str, int]:
     """End a worker whose frozen executor has a task, and let the others go on."""
     try:
-        worker = next(worker for number, (_, worker) in executors.items() if number == busy(executors))
+        worker = executors[busy(executors)][1]
         stages = SparkContext.getOrCreate().statusTracker().getActiveStageIds()
         kill_worker(worker)
     finally:
