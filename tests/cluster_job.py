@@ -1,57 +1,32 @@
-"""What a driver does on a cluster, as ``spark-submit`` runs it: the verbs, one after the other, and a worker's end.
+"""What a driver does on a cluster, as ``spark-submit`` runs it: the verbs, one after the other, and two workers' ends.
 
-    spark-submit cluster_job.py TABLE PLACE KILLED KILLED
+    spark-submit cluster_job.py TABLE PLACE WORKER WORKER WORKER
 
-Of the workers to end, the first dies as soon as a task of the first release runs, the other with the first release in
-parts. Every line of the answer is one of JSON.
+One of the workers dies when it has a task of the first release, another when it has one of the first release in parts.
+Every line of the answer is one of JSON.
 """
 
 from __future__ import annotations
 
 import gzip
-import json
 import sys
-import threading
-import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import tacit
+from losing_workers import losing_a_worker, say
 from sample_results import leave_out_suggestions
-from spark_cluster import kill_worker
+from spark_cluster import executors_of
 from tacit.document import silent
 from tacit.errors import SourceError, TacitError
 from tacit.release import ReleaseRules
 from tacit.tables import count, open_table
 from tacit.tables.engines.spark.sessions import on_this_machine, session
 
-
-def say(**facts: Any) -> None:
-    sys.stdout.write(json.dumps(facts) + "\n")
-    sys.stdout.flush()
-
-
-def killed_in_writing(worker: int) -> Any:
-    """A progress that ends a worker while tasks of the job that writes are running."""
-    tracker = session().sparkContext.statusTracker()
-
-    def ended() -> None:
-        while True:
-            stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
-            running = sum(each.numActiveTasks for each in stages if each is not None)
-            if running > 1:
-                kill_worker(worker)
-                say(killed=worker, running=running)
-                return
-            time.sleep(0.005)
-
-    def progress(step: str, _: float | None) -> None:
-        if step == "writing the release":
-            threading.Thread(target=ended, daemon=True).start()
-
-    return progress
+WRITING = "writing the release"
 
 
 def main(table: str, place: Path, workers: list[int]) -> None:
@@ -63,7 +38,8 @@ def main(table: str, place: Path, workers: list[int]) -> None:
         leave_out_suggestions(patch)
         say(audit=tacit.audit(table, secret="illness", engine="spark").headline)
     words: dict[str, Any] = {"secret": "illness", "epsilon": 0.5, "random_state": 3, "engine": "spark"}
-    tacit.protect(table, out=place / "optimal", mechanism="optimal", progress=killed_in_writing(workers[0]), **words)
+    with losing_a_worker(WRITING, workers) as progress:
+        tacit.protect(table, out=place / "optimal", mechanism="optimal", progress=progress, **words)
     say(verdict=tacit.verify(place / "optimal", against=table, engine="spark").verdict)
     tacit.protect(table, out=place / "cells", mechanism="cells", **words)
     say(verdict=tacit.verify(place / "cells", against=table, engine="spark").verdict)
@@ -75,9 +51,11 @@ def main(table: str, place: Path, workers: list[int]) -> None:
         say(refused=str(error))
     # The workers write themselves, where they may.
     lake = Path(table).parent
-    for mechanism, progress in (("optimal", killed_in_writing(workers[1])), ("cells", silent)):
+    left = [each for each in workers if executors_of(each)]
+    for mechanism, losing in (("optimal", losing_a_worker(WRITING, left)), ("cells", nullcontext(silent))):
         out = lake / f"{mechanism} in parts"
-        tacit.protect(table, out=out, mechanism=mechanism, parts=True, progress=progress, **words)
+        with losing as progress:
+            tacit.protect(table, out=out, mechanism=mechanism, parts=True, progress=progress, **words)
         verified = tacit.verify(out, against=table, engine="spark")
         say(parts=verified.verdict if verified.verdict == "holds" else verified.headline)
     try:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from cluster_job import say
 from linked_databases import CLUSTER_RULES
+from losing_workers import say
 from spark_cluster import kill_worker
 from tacit.person.link.distributed import components, resolved_on_spark
 from tacit.tables.engines.spark.keeping import Keeper

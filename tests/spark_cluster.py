@@ -46,6 +46,8 @@ class SparkCluster:
             "spark.hadoop.fs.permissions.umask-mode": "000",
             "spark.sql.shuffle.partitions": "4",
             "spark.ui.enabled": "false",
+            # What Spark says of its tasks is never older than their last report.
+            "spark.ui.liveUpdate.period": "0",
             "spark.ui.showConsoleProgress": "false",
             "spark.log.level": "ERROR",
         }
@@ -64,9 +66,21 @@ class SparkCluster:
 
 def kill_worker(worker: int) -> None:
     """End a worker and its executors at once, as a machine that fails does."""
-    executors = Path(f"/proc/{worker}/task/{worker}/children").read_text().split()
-    for pid in [worker, *map(int, executors)]:
+    for pid in [worker, *executors_of(worker)]:
         os.kill(pid, signal.SIGKILL)
+
+
+def executors_of(worker: int) -> dict[int, str]:
+    """The executors of a worker, and their numbers in Spark."""
+    found = {}
+    for place in Path("/proc").glob("[0-9]*"):
+        # Processes end while they are looked at.
+        with suppress(OSError):
+            parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
+            words = (place / "cmdline").read_text().split("\0") if parent == worker else []
+            if "--executor-id" in words:
+                found[int(place.name)] = words[words.index("--executor-id") + 1]
+    return found
 
 
 @contextmanager

@@ -41,8 +41,8 @@ def test_a_job_that_loses_workers_ends_right_and_writes_the_bytes_that_duckdb_wr
     cluster: SparkCluster, people: Path, tmp_path: Path
 ) -> None:
     settings = {"spark.sql.files.maxPartitionBytes": "100k"}
-    killed = cluster.workers[:2]
-    with cluster.submit(JOB, str(people), str(tmp_path), *map(str, killed), settings=settings) as job:
+    workers = map(str, cluster.workers)
+    with cluster.submit(JOB, str(people), str(tmp_path), *workers, settings=settings) as job:
         assert job.stdout is not None
         printed = job.stdout.read()
     assert job.returncode == 0, printed
@@ -52,9 +52,9 @@ def test_a_job_that_loses_workers_ends_right_and_writes_the_bytes_that_duckdb_wr
             said.setdefault(name, []).append(value)
     assert said["master"] == [cluster.address]
     assert said["local"] == [False]
-    assert said["killed"] == list(killed)
-    assert not any(map(alive, killed))
-    assert alive(cluster.workers[2])
+    assert len(set(said["killed"])) == 2
+    assert {each for each in cluster.workers if not alive(each)} == set(said["killed"])
+    assert min(said["lost"]) > 0
     # One value has 99% of the rows.
     assert sum(said["skewed"][0]) == 1_000_000
     assert max(said["skewed"][0]) == 990_000

@@ -189,6 +189,34 @@ def test_no_worker_gets_all_rows_of_a_value_that_nearly_all_records_hold(spark, 
     assert (pairs == np.where(alone | alone[rid // 2 * 2 + 1], rid, rid // 2 * 2)).all()
 
 
+@pytest.mark.usefixtures("in_rounds", "crowds")
+def test_keys_are_looked_through_for_crowds_only_where_values_are_crowded(spark, monkeypatch):
+    look, looked = resolving.crowded, []
+    monkeypatch.setattr(resolving, "crowded", lambda *given: looked.append(given) or look(*given))
+    alone = [{("N", f"{at}"): 1.0, ("P", f"{at}"): 1.0} for at in range(5)]
+    assert distributed(spark, alone, [["N", "P"]], "components").tolist() == [0, 1, 2, 3, 4]
+    assert not looked
+    assert distributed(spark, [*alone, alone[3], alone[3]], [["N", "P"]], "components").tolist() == [
+        0,
+        1,
+        2,
+        3,
+        4,
+        3,
+        3,
+    ]
+    assert looked
+
+
+@pytest.mark.usefixtures("in_rounds")
+def test_a_rule_may_have_more_labels_than_a_number_has_bits(spark):
+    labels = [f"L{at}" for at in range(66)]
+    record = {(label, "v"): 1.0 for label in labels}
+    other = record | {("L65", "w"): 1.0}
+    del other["L65", "v"]
+    assert distributed(spark, [other, record, record], [labels], "components").tolist() == [0, 1, 1]
+
+
 def test_records_without_attributes_are_listed_if_asked_for(spark):
     found = [{("N", "n"): 0.0}, {("N", "n"): 1.0}, {}, {("N", "n"): 1.0}]
     attributes = spark.createDataFrame(long_table(found))

@@ -16,10 +16,28 @@ if TYPE_CHECKING:
 
 # A cluster with more values than this of one alternative is compared with others instead of having keys.
 MANY = 100_000
+# Labels by their places that one number tells apart.
+BITS = 63
 # What a row of :func:`_outcomes` says: a key, a cluster with several, or one with too many.
 _KEY, _SEVERAL, _RICH = 0, 1, 2
 # Alternatives by their place among the rules, each the places of its labels.
 Alternatives = Mapping[int, Sequence[int]]
+
+
+def keys_of_records(rows: Kept, alternatives: Alternatives, keeper: Keeper) -> tuple[Kept, DataFrame | None]:
+    """What :func:`keys` returns, in less time if few clusters have several values of a label."""
+    from pyspark.sql import functions as F
+
+    if max(label for own in alternatives.values() for label in own) >= BITS:
+        return keys(rows, alternatives, keeper)
+    kind = F.col("kind")
+    plain = keeper.keep(_plain(rows.frame, alternatives), kind == _SEVERAL)
+    own = Kept(plain.frame.where(kind == _KEY).select("h1", "h2", "cid"), plain.size)
+    if not plain.holds[0]:
+        return own, None
+    others = _of(rows, plain.frame.where(kind == _SEVERAL).select("cid"))
+    theirs, rich = keys(Kept(others, rows.size), alternatives, keeper)
+    return Kept(own.frame.union(theirs.frame), own.size + theirs.size), rich
 
 
 def keys(rows: Kept, alternatives: Alternatives, keeper: Keeper) -> tuple[Kept, DataFrame | None]:
@@ -43,6 +61,30 @@ def keys(rows: Kept, alternatives: Alternatives, keeper: Keeper) -> tuple[Kept, 
     return Kept(reduce(lambda one, other: one.union(other), parts), int(most)), rich
 
 
+def _plain(rows: DataFrame, alternatives: Alternatives) -> DataFrame:
+    """The keys of clusters that have at most one value of each label; for another only that it has several."""
+    from pyspark.sql import functions as F
+
+    label = F.col("label")
+    halves = {
+        (lane, place): F.bit_xor(F.when(label.isin(list(own)), F.col(f"h{lane + 1}"))).alias(f"h{lane}_{place}")
+        for lane in (0, 1)
+        for place, own in alternatives.items()
+    }
+    there = F.bit_or(F.call_function("shiftleft", F.lit(1).cast("bigint"), label)).alias("there")
+    wide = rows.groupBy("cid").agg(F.count(F.lit(1)).alias("n"), there, *halves.values())
+    nothing = F.lit(0).cast("bigint")
+    several = F.struct(F.lit(_SEVERAL).alias("kind"), nothing.alias("h1"), nothing.alias("h2"))
+    columns = [F.when(F.col("n") > F.bit_count("there"), several)]
+    for place, own in alternatives.items():
+        key = [_key(place, lane, [f"h{lane}_{place}"]).alias(f"h{lane + 1}") for lane in (0, 1)]
+        wanted = sum(1 << at for at in own)
+        alone = (F.col("n") == F.bit_count("there")) & (F.col("there").bitwiseAND(wanted) == wanted)
+        columns.append(F.when(alone, F.struct(F.lit(_KEY).alias("kind"), *key)))
+    every = wide.select("cid", F.explode(F.array(*columns)).alias("t")).where("t IS NOT NULL")
+    return every.select("t.kind", "t.h1", "t.h2", "cid")
+
+
 def _outcomes(rows: DataFrame, alternatives: Alternatives) -> DataFrame:
     """For each cluster and alternative its key, if it has one value of each label; else what it has (``kind``)."""
     from pyspark.sql import functions as F
@@ -56,7 +98,7 @@ def _outcomes(rows: DataFrame, alternatives: Alternatives) -> DataFrame:
     columns = []
     for place, own in alternatives.items():
         counts = [F.col(f"n{label}") for label in own]
-        key = [_key(place, lane, [(f"h1_{label}", f"h2_{label}") for label in own]) for lane in (0, 1)]
+        key = [_key(place, lane, [f"h{lane + 1}_{label}" for label in own]) for lane in (0, 1)]
         one = F.struct(F.lit(_KEY).alias("kind"), key[0].alias("h1"), key[1].alias("h2"))
         nothing = F.lit(0).cast("bigint").alias("h2")
         place_of = F.lit(place).cast("bigint").alias("h1")
@@ -76,11 +118,12 @@ def _rich(counts: Sequence[Column]) -> Column:
     return (product > values * linking.KEYS_PER_VALUE) | (values > MANY)
 
 
-def _key(place: int, lane: int, hashes: Sequence[tuple[str, str]]) -> Column:
-    """One half of a key of 128 bits."""
+def _key(place: int, lane: int, halves: Sequence[str]) -> Column:
+    """One half of a key of 128 bits; ``halves`` are those of its values, whose hashes tell labels apart."""
     from pyspark.sql import functions as F
 
-    return F.xxhash64(F.lit(2 * place + lane), *(column for pair in hashes for column in pair))
+    together = reduce(lambda one, other: one.bitwiseXOR(other), map(F.col, halves))
+    return F.xxhash64(F.lit(2 * place + lane), together)
 
 
 def _combined(rows: Kept, which: DataFrame, place: int, labels: Sequence[int]) -> DataFrame:
@@ -94,10 +137,7 @@ def _combined(rows: Kept, which: DataFrame, place: int, labels: Sequence[int]) -
     )
     for label in labels:
         lists = lists.withColumn(f"v{label}", F.explode(f"v{label}"))
-    key = [
-        _key(place, lane, [(f"v{label}.h1", f"v{label}.h2") for label in labels]).alias(f"h{lane + 1}")
-        for lane in (0, 1)
-    ]
+    key = [_key(place, lane, [f"v{label}.h{lane + 1}" for label in labels]).alias(f"h{lane + 1}") for lane in (0, 1)]
     return lists.select(*key, "cid")
 
 

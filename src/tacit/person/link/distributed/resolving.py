@@ -10,8 +10,8 @@ import numpy as np
 from tacit.person.link.attributes import Attributes, IntArray, arrow_table, numbers
 from tacit.person.link.distributed import components, sharing
 from tacit.person.link.distributed.components import after, from_driver, linked
-from tacit.person.link.distributed.keys import Alternatives, agreeing, keys, pairs
-from tacit.person.link.distributed.sharing import crowded, looked_up, placed, shared
+from tacit.person.link.distributed.keys import Alternatives, agreeing, keys, keys_of_records, pairs
+from tacit.person.link.distributed.sharing import counted, crowded, placed, shared
 from tacit.person.link.linking import resolve
 from tacit.person.link.wide import Long, gathered
 from tacit.person.resolve.grouping import Closure
@@ -20,8 +20,12 @@ from tacit.tables.engines.spark.keeping import Keeper, Kept
 from tacit.tables.engines.spark.sessions import reading
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     import pyarrow as pa
     from pyspark.sql import DataFrame
+
+    Keyed = Callable[[Kept, Alternatives, Keeper], tuple[Kept, DataFrame | None]]
 
 
 def resolved_on_spark(
@@ -92,25 +96,29 @@ class _Rounds:
         every = {at: tuple(place[label] for label in labels) for at, labels in enumerate(rules.alternatives)}
         self._ors: Alternatives = {at: labels for at, labels in every.items() if len(labels) == 1}
         self._ands: Alternatives = {at: labels for at, labels in every.items() if len(labels) > 1}
+        self._crowds = True
 
     def moved(self, closure: Closure) -> Kept | None:
         """The records that are not the smallest of their cluster (``cid``), with the smallest (``new``)."""
         if not self._rules.alternatives:
             return None
         hashed = self._hashed()
+        size, self._crowds = counted(hashed, ["h1", "h2"])
         # To hash values again is cheaper than to keep their hashes.
-        rows = Kept(hashed, hashed.count())
+        rows = Kept(hashed, size)
         if rows.size <= components.FEW:
             return _on_driver(rows, {**self._ors, **self._ands}, closure)
-        moves = self._links(rows, self._ors)
+        moves = self._links(rows, self._ors, keys_of_records)
         done = moves
         while moves.size and self._ands and closure == "swoosh":
-            rows = self._able(self._keeper.keep(self._merged(rows, moves)))
-            if not rows.holds[0]:
+            rows = self._keeper.keep(self._merged(rows, moves))
+            if rows.size > components.FEW:
+                rows = self._able(rows)
+            if not rows.size or rows.holds == (0,):
                 return done
             if rows.size <= components.FEW:
                 return after(done, _on_driver(rows, self._ands, closure), self._keeper)
-            moves = self._links(Kept(rows.frame.where("live"), rows.holds[0]), {})
+            moves = self._links(Kept(rows.frame.where("live"), rows.holds[0]), {}, keys)
             done = after(done, moves, self._keeper)
         return done
 
@@ -127,7 +135,7 @@ class _Rounds:
         halves = (F.xxhash64(F.lit(lane), "label", "value").alias(f"h{lane}") for lane in (1, 2))
         return there.where("label IS NOT NULL").select("cid", "label", *halves)
 
-    def _links(self, rows: Kept, ors: Alternatives) -> Kept:
+    def _links(self, rows: Kept, ors: Alternatives, keyed: Keyed) -> Kept:
         """Join clusters that share a key, or are too rich for keys and share the values."""
         from pyspark.sql import functions as F
 
@@ -135,14 +143,18 @@ class _Rounds:
         every = Kept(rows.frame.where(F.col("label").isin(alone)).select("h1", "h2", "cid"), rows.size)
         rich = None
         if self._ands:
-            own, rich = keys(self._of_ands(rows), self._ands, self._keeper)
+            own, rich = keyed(self._of_ands(rows), self._ands, self._keeper)
             every = Kept(every.frame.union(own.frame), rows.size + own.size) if ors else own
         by = ["h1", "h2"]
-        with_least = shared(every.frame, by, crowded(every, by), least=F.min("cid"))
+        with_least = shared(every.frame, by, self._crowded(every, by), least=F.min("cid"))
         links = with_least.where("cid <> least").select("cid", "least")
         if rich is not None:
             links = links.union(pairs(self._of_ands(rows), rich, self._ands))
         return linked(self._keeper.keep(links), self._keeper)
+
+    def _crowded(self, rows: Kept, by: Sequence[str]) -> DataFrame | None:
+        """The crowded among values or keys of clusters; a key has no more rows than each of its values had at first."""
+        return crowded(rows, by) if self._crowds else None
 
     def _of_ands(self, rows: Kept) -> Kept:
         from pyspark.sql import functions as F
@@ -162,7 +174,7 @@ class _Rounds:
         )
         # A value has as many rows as it had before.
         least, most = F.min("cid"), F.max("cid")
-        every = shared(own, by, crowded(before, by), live=F.max("grown"), least=least, most=most)
+        every = shared(own, by, self._crowded(before, by), live=F.max("grown"), least=least, most=most)
         return every.where("least <> most").groupBy("cid", "label", "h1", "h2").agg(F.max("live").alias("live"))
 
     def _able(self, rows: Kept) -> Kept:
@@ -174,12 +186,9 @@ class _Rounds:
         from pyspark.sql import functions as F
 
         labels = sorted({label for labels in self._ands.values() for label in labels})
-        clusters = rows.frame.groupBy("cid").agg(
-            *(F.bool_or(F.col("label") == label).alias(f"l{label}") for label in labels)
-        )
-        table = clusters.where(agreeing(self._ands)).select("cid", F.lit(True).alias("able"))
-        some = looked_up(rows.frame, ["cid"], table, crowded(rows, ["cid"])).where("able").drop("able")
-        return self._keeper.keep(some, F.col("live"))
+        there = {f"l{label}": F.bool_or(F.col("label") == label) for label in labels}
+        every = shared(rows.frame, ["cid"], crowded(rows, ["cid"]), **there)
+        return self._keeper.keep(every.where(agreeing(self._ands)).drop(*there), F.col("live"))
 
 
 def _on_driver(rows: Kept, alternatives: Alternatives, closure: Closure) -> Kept:

@@ -26,11 +26,31 @@ def crowded(rows: Kept, by: Sequence[str]) -> DataFrame | None:
         return None
     from pyspark.sql import functions as F
 
-    # Rows of one key differ in the rest; a sample by the key would have all of them or none.
-    rest = [name for name in rows.frame.columns if name not in by]
-    some = rows.frame.where(F.pmod(F.xxhash64(*rest), F.lit(SAMPLED)) == 0)
+    some = rows.frame.where(_sampled(rows.frame, by))
     keys = some.groupBy(*by).count().where(F.col("count") * 2 * SAMPLED > CROWD).select(*by).collect()
     return rows.frame.sparkSession.createDataFrame(keys, rows.frame.select(*by).schema) if keys else None
+
+
+def counted(rows: DataFrame, by: Sequence[str]) -> tuple[int, bool]:
+    """How many rows there are, and whether :func:`crowded` may find a key that very many of them share, in one pass."""
+    from pyspark.sql import functions as F
+
+    some = _sampled(rows, by)
+    # All other rows are one group, of no key.
+    groups = rows.select(*(F.when(some, F.col(name)).alias(name) for name in by)).groupBy(*by).count()
+    many = F.col(by[0]).isNotNull() & (F.col("count") * 2 * SAMPLED > CROWD)
+    size, crowds = groups.agg(F.coalesce(F.sum("count"), F.lit(0)), F.count_if(many)).collect()[0]
+    return size, crowds > 0
+
+
+def _sampled(rows: DataFrame, by: Sequence[str]) -> Column:
+    """One row in :data:`SAMPLED`.
+
+    Rows of one key differ in the rest; a sample by the key would have all of them or none.
+    """
+    from pyspark.sql import functions as F
+
+    return F.pmod(F.xxhash64(*(name for name in rows.columns if name not in by)), F.lit(SAMPLED)) == 0
 
 
 def looked_up(rows: DataFrame, by: Sequence[str], table: DataFrame, crowds: DataFrame | None) -> DataFrame:
