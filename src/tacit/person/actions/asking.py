@@ -156,6 +156,10 @@ OnEngine = Annotated[
         "Where records are read and joined. On spark, records that are likely one person's are not joined.",
     ),
 ]
+Remote = Annotated[
+    bool,
+    ask(Flag(), "Read sources at addresses on other machines, such as s3: and https:; none is read otherwise."),
+]
 Memory = Annotated[
     str | None,
     ask(Kind(), "The most memory the records may take.  [default: a share of the machine's]", metavar="4GB"),

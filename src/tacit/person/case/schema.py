@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -12,11 +12,13 @@ from typing import Any
 
 import yaml
 
-from tacit.errors import DataError, SourceError, TacitError
+from tacit.errors import DataError, SourceError, TacitError, sentence, together
 from tacit.loading import checked_path, is_fenced
-from tacit.person.answers.kept import file_state
+from tacit.person.answers.kept import file_state, place_state
 from tacit.person.case.nodes import composed, is_null, line_of
 from tacit.person.model.records import Reference
+from tacit.person.sources.places import Address, Place, has_parts
+from tacit.tables.sources import scheme_of
 
 MOST_SHOWN = 20
 
@@ -78,10 +80,16 @@ class CaseReader:
         What was assumed on the way.
     files : mapping from path to list of int
         Every file that was named, with its state before it was read.
+    engine : str
+        Where tables at addresses are opened.
+    addressed : mapping from Address to tuple of str
+        The columns of those that were opened.
+    remote : bool
+        Whether they may be on another machine.
     """
 
-    def __init__(self, path: Path, raw: bytes) -> None:
-        self.path = path
+    def __init__(self, path: Path, raw: bytes, *, engine: str = "duckdb", remote: bool = False) -> None:
+        self.path, self.engine, self.remote = path, engine, remote
         self.root = composed(path, raw)
         self.person: Reference | None = None
         self.references: frozenset[str] = frozenset()
@@ -90,6 +98,7 @@ class CaseReader:
         self.country: str | None = None
         self.notes: list[str] = []
         self.files: dict[Path, list[int]] = {}
+        self.addressed: dict[Address, tuple[str, ...]] = {}
         self._mistakes: dict[tuple[int, str], None] = {}
 
     @property
@@ -107,7 +116,8 @@ class CaseReader:
         try:
             yield
         except TacitError as error:
-            self.wrong(node, f"{what}: {error}")
+            reason = error.args[0] if error.args else str(error)
+            self.wrong(node, sentence("{what}: {reason}", what=what, reason=reason))
         except OSError as error:
             self.wrong(node, f"{what}: cannot be read: {error.strerror}")
 
@@ -123,10 +133,13 @@ class CaseReader:
         if not self._mistakes:
             return
         mistakes = sorted(self._mistakes, key=lambda mistake: mistake[0])
-        lines = [f"{self.path}, line {line}: {reason}" for line, reason in mistakes[:MOST_SHOWN]]
+        lines: list[str] = [
+            sentence("{path}, line {line}: {reason}", path=self.path, line=line, reason=reason)
+            for line, reason in mistakes[:MOST_SHOWN]
+        ]
         if len(mistakes) > MOST_SHOWN:
             lines.append(f"{self.path}: and {len(mistakes) - MOST_SHOWN} more")
-        raise DataError("\n".join(lines))
+        raise DataError(together(lines, "\n"))
 
     def entries(self, node: yaml.Node, what: str) -> list[tuple[str, yaml.Node, yaml.Node]]:
         """The keys of a mapping, each with its node and that of its value."""
@@ -227,6 +240,21 @@ class CaseReader:
         if word not in ("true", "false"):
             self.wrong(node, f"{what} is true or false, and nothing else")
         return bool(word == "true")
+
+    def place(self, node: yaml.Node, what: str) -> Place | None:
+        """A file, a folder or a pattern, named relative to the case file, or an address; None after a mistake."""
+        name = node.value if isinstance(node, yaml.ScalarNode) else ""
+        if scheme_of(name) is not None:
+            return Address(name, self.remote)
+        several = self.path.parent / name
+        with suppress(SourceError):
+            checked_path(several)
+            if name.strip() and has_parts(several):
+                with self.refusals(node, what):
+                    self.files.setdefault(several, place_state(several))
+                    return several
+                return None
+        return self.file(node, what)
 
     def file(self, node: yaml.Node, what: str) -> Path | None:
         """An existing file, named relative to the case file; None after a mistake."""

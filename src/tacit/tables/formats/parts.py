@@ -30,6 +30,11 @@ def is_pattern(address: str) -> bool:
     return glob.has_magic(address) and not os.path.lexists(address)
 
 
+def is_several(address: str) -> bool:
+    """Whether an address stands for several files, as a folder or a pattern does, and not for one."""
+    return os.path.isdir(address) or (is_pattern(address) and not os.path.isfile(address.rsplit("::", 1)[0]))
+
+
 def files_within(folder: Path) -> list[Path]:
     """The files in a folder and its subfolders, in order, except those that are hidden or begin with ``_``."""
     files = []

@@ -28,6 +28,7 @@ from tacit.tables.engines.spark.drawing import NUMBER, drawn_numbers, redrawn
 from tacit.tables.engines.spark.lookups import at_place, column, from_arrow, with_symbol
 from tacit.tables.engines.spark.numbering import FEW, SOME, numbered_on_workers
 from tacit.tables.engines.spark.parts import copied, write_parts
+from tacit.tables.engines.spark.schemas import require_same_columns
 from tacit.tables.engines.spark.sessions import MOVED, keep_partitions, on_this_machine, reading, session
 from tacit.tables.engines.spark.spelling import SpelledRows, spelled_labels, spelled_symbols
 from tacit.tables.engines.spark.store import SparkStore
@@ -163,8 +164,12 @@ class SparkEngine(Engine):
         return _lazy(together.select(*(column(name) for name in together.columns if name != ROW), column(ROW)))
 
     def of_address(self, address: str) -> tuple[Rows, tuple[str, ...]]:
-        """Parquet at any address that the session has a reader for, in Spark's own order of the files."""
+        """Parquet at any address that the session has a reader for, in Spark's own order of the files.
+
+        Spark would take a column that a part lacks for missing in all its rows, so such parts are refused.
+        """
         frame = session().read.parquet(address)
+        require_same_columns(frame.inputFiles())
         parts = unquote(next(iter(frame.inputFiles()), "")).split("/")[:-1]
         in_folders = {name for name, mark, _ in (each.partition("=") for each in parts) if mark}
         return self.of_frame(frame), tuple(name for name in frame.columns if name in in_folders)
