@@ -24,12 +24,12 @@ def require_same_columns(files: Sequence[str]) -> None:
     """
     if len(files) < 2:
         return
-    spark = session()
+    spark, ordered = session(), sorted(files)
     with ThreadPoolExecutor(_AT_A_TIME) as pool:
-        columns = list(pool.map(lambda file: _columns(spark, file), files))
-    for file, each in zip(files, columns, strict=True):
+        columns = list(pool.map(lambda file: _columns(spark, file), ordered))
+    for file, each in zip(ordered, columns, strict=True):
         if each != columns[0]:
-            one, other = (without_credentials(some) for some in (file, files[0]))
+            one, other = (without_credentials(some) for some in (file, ordered[0]))
             raise DataError(
                 f"{one} has other columns than {other}: give all parts the same columns, or name those that have them"
             )

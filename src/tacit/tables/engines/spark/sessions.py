@@ -82,8 +82,9 @@ def reading(name: str) -> Iterator[None]:
         with connections.reading(name):
             yield
     except refusals as error:
-        # Spark repeats an address with the password in it, and whoever shows what raised an error would show that.
-        raise _tacit_error(name, error) from (None if _WHOSE.search(str(error)) else error)
+        # Spark repeats an address with its password, and whoever shows the cause of an error would show that.
+        hidden = "://" in name or _WHOSE.search(str(error)) is not None
+        raise _tacit_error(name, error) from (None if hidden else error)
 
 
 def _tacit_error(name: str, error: Exception) -> TacitError:
@@ -115,6 +116,8 @@ def _tacit_error(name: str, error: Exception) -> TacitError:
         return SourceError(f"{name} holds a file that is not intact Parquet: write it again, or name the others")
     if "PATH_NOT_FOUND" in message:
         return SourceError(f"Spark finds nothing at {name}: check the address")
+    if "PARQUET_COLUMN_DATA_TYPE_MISMATCH" in message:
+        return DataError(f"the parts of {name} have columns of the same name and other types: give all the same types")
     if re.search("MALFORMED|FAILED_READ_FILE|CANNOT_PARSE|BadRecord", message):
         return DataError(f"{name} has a line or value Spark cannot read: fix it; DuckDB names the line")
     if re.search(r"TIMESTAMP\(NANOS|UNSUPPORTED_TIME_TYPE", message):
