@@ -14,7 +14,7 @@ import yaml
 
 from sizes import few
 from tacit.errors import DataError, SourceError, TacitError
-from tacit.loading import file_sha256, fenced
+from tacit.loading import fenced, file_sha256
 from tacit.person import PersonAuditResult, person_audit, person_population, read_case
 from tacit.person.link import wide
 from tacit.person.link.distributed import rows

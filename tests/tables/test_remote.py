@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import http.server
 import json
 import ssl
@@ -15,7 +16,7 @@ import pytest
 
 from tacit.errors import SourceError
 from tacit.loading import fenced
-from tacit.tables import open_table
+from tacit.tables import open_table, sources
 
 KEY, SECRET = "AKIATACIT", "very-secret-key"
 
@@ -92,6 +93,30 @@ def test_a_file_and_a_folder_of_a_store_are_tables(store, tmp_path, tacit_comman
     assert tacit_command("verify", out, "--against", "s3://people/one/t.csv", "--remote")[0] == 0
     for path in tmp_path.rglob("*"):
         assert not path.is_file() or SECRET.encode() not in path.read_bytes()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_sources_of_a_person_are_fetched_once_and_only_if_asked_for(store, tmp_path, monkeypatch, tacit_command):
+    case = tmp_path / "case.yaml"
+    case.write_text(
+        "person: {city: x, n: 1999}\nadversaries: [{name: reads}]\n"
+        "sources: [{name: one, path: 's3://people/one/t.csv'}, {name: many, path: 's3://people/many/*/p.parquet'}]\n"
+    )
+    code, _, err = tacit_command("person", "audit", str(case))
+    assert code == 3
+    assert err.count("is remote, and nothing is fetched unless you ask for it: add --remote") == 2
+    fetched, real = [], sources.fetched
+    monkeypatch.setattr(sources, "fetched", lambda *given: fetched.append(given[0]) or real(*given))
+    code, out, err = tacit_command("person", "audit", str(case), "--remote", "--format", "json", "--quiet")
+    assert code == 0, err
+    one, many = json.loads(out)["sources"]
+    assert (one["path"], one["records"], many["records"]) == ("s3://people/one/t.csv", 60, 2)
+    assert one["sha256"] == hashlib.sha256(b"race,city\n" + b"a,x\nb,y\n" * 30).hexdigest()
+    assert many["sha256"] is not None
+    assert fetched == ["s3://people/one/t.csv", "s3://people/many/*/p.parquet"]
+    # The others may be asked, too.
+    code, _, err = tacit_command("person", "remove", str(case), "--remote", "--quiet")
+    assert code == 0, err
 
 
 @pytest.fixture(scope="module")

@@ -275,7 +275,9 @@ class CaseReader:
             there = sorted(each.name for each in whole.parent.glob("*") if each.is_file())
             near = get_close_matches(whole.name, there, n=1, cutoff=0.6)
             hint = f"; did you mean '{near[0]}'?" if near else "; paths are relative to the case file"
-            self.wrong(node, f"no file '{name}' for {what}{hint}")
+            # An address with a slash too few is no address, but may have a password all the same.
+            before, _, rest = name.rpartition("@")
+            self.wrong(node, f"no file '{rest if ':' in before else name}' for {what}{hint}")
         return None
 
 

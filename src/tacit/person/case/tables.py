@@ -56,6 +56,8 @@ def columns_of(
     with reader.refusals(node, what):
         if isinstance(path, Address):
             if path not in reader.addressed:
+                # If it cannot be opened, it is not tried again.
+                reader.addressed[path] = ()
                 reader.addressed[path] = columns_in(path, format_, engine)
             return reader.addressed[path]
         there = path.is_file() or has_parts(path)
