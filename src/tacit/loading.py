@@ -89,7 +89,7 @@ def without_credentials(address: str) -> str:
     scheme, mark, rest = address.partition("://")
     if not mark:
         return address
-    whose = re.match(r"[^/?#]*@|[^/?#@:\[]*:(?!\d*[/?#]).*@", rest, re.DOTALL)
+    whose = re.match(r"[^/?#]*@|[^/?#@:\[]*:(?!\d+(?:[/?#]|$)).*@", rest, re.DOTALL)
     user = "" if whose is None else re.split("[:@]", whose[0], maxsplit=1)[0]
     place = re.split("[?#]", rest if whose is None else rest[whose.end() :], maxsplit=1)[0]
     return f"{scheme.lower()}://{user}{'@' if user else ''}{place}"

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tacit.errors import SourceError
-from tacit.loading import fenced
+from tacit.loading import fenced, without_credentials
 from tacit.tables import open_table, sources
 
 KEY, SECRET = "AKIATACIT", "very-secret-key"
@@ -23,6 +23,29 @@ KEY, SECRET = "AKIATACIT", "very-secret-key"
 
 def rows(table):
     return table.sample(table.names, 10**9).to_pylist()
+
+
+SHOWN = {
+    "postgresql://me:s3cret@h:5/d": "postgresql://me@h:5/d",
+    "postgresql://me:s3@cret@h/d": "postgresql://me@h/d",
+    "postgresql://:s3cret@h/d": "postgresql://h/d",
+    "s3a://KEY:s3/cret@bucket/a@1.csv": "s3a://KEY@1.csv",
+    "s3a://KEY:#s3cret@bucket/x?k=s3cret": "s3a://KEY@bucket/x",
+    "S3://bucket/p*.csv?k=s3cret#s3cret": "s3://bucket/p*.csv",
+    "hdfs://h:9000/people@work/x": "hdfs://h:9000/people@work/x",
+    "postgresql://[::1]:5/d@x": "postgresql://[::1]:5/d@x",
+    "file:///lake/a:b@c": "file:///lake/a:b@c",
+}
+
+
+@pytest.mark.parametrize("address", SHOWN)
+def test_an_address_is_shown_without_its_password_wherever_that_ends(address):
+    assert without_credentials(address) == SHOWN[address]
+
+
+def test_an_address_with_odd_brackets_is_refused():
+    with pytest.raises(SourceError, match=r"https://\[x/t.csv is not an address: check its brackets"):
+        open_table("https://[x/t.csv", remote=True)
 
 
 @pytest.fixture(scope="module")

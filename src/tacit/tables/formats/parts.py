@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from tacit.errors import DataError, SourceError
 from tacit.loading import checked_path
+from tacit.tables.columns import are_whole_numbers
 from tacit.tables.engines.protocol import Partitions
 from tacit.tables.formats.format import SourceFile, whole
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 # The value in the name of a folder whose rows have no value in that column.
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
 _NAMED = re.compile(r"([^=/]+)=([^/]*)")
-_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _CERTIFICATE = "certificate.json"
 
 
@@ -81,9 +81,7 @@ def partitions_of(folder: Path, parts: Sequence[Path], name: str) -> Partitions:
             raise SourceError(f"{name} is partitioned in two ways: {parts[0]} and {part} differ in their folders")
     columns = {key: [None if each[key] == _MISSING else each[key] for each in named] for key in named[0]}
     return {
-        key: tuple(int(v) if v is not None else None for v in values)
-        if all(v is None or _WHOLE.fullmatch(v) for v in values)
-        else tuple(values)
+        key: tuple(int(v) if v is not None else None for v in values) if are_whole_numbers(values) else tuple(values)
         for key, values in columns.items()
     }
 
