@@ -214,6 +214,29 @@ def test_what_is_kept_of_a_folder_is_used_until_a_part_of_it_changes(
     assert told(after) | {"case": ""} == told(person_audit(case.with_name("other.yaml"))) | {"case": ""}
 
 
+def test_the_folder_of_a_case_is_no_pattern_whatever_it_is_called(tmp_path: Path) -> None:
+    own = tmp_path / "b[1]"
+    own.mkdir()
+    as_csv(own / "shop.csv", [{"name": "Ana"}])
+    # To a pattern, b[1] is b1.
+    as_csv(tmp_path / "b1" / "shop.csv", [{"name": "Wrong"}] * 3)
+    as_csv(tmp_path / "b1" / "other.csv", [{"name": "Wrong"}])
+    reads = [{"name": "reads"}]
+    for path in ("shop.csv", "*.csv", "."):
+        (source,) = person_audit(case_of(own, shop(path), adversaries=reads)).sources
+        assert source.records == 1
+    with pytest.raises(DataError, match=r"no file 'other\.csv' for 'path' of source 'shop'"):
+        read_case(case_of(own, shop("other.csv"), adversaries=reads))
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("spark")
+def test_facts_in_long_form_at_an_address_are_not_taken_for_records(tmp_path: Path) -> None:
+    as_parquet(tmp_path / "lake" / "part.parquet", [{"record": "1", "label": "name", "value": "Ana"}])
+    with pytest.raises(DataError, match="has a label and a value per row, which is read only at a path"):
+        person_audit(case_of(tmp_path, shop(f"file://{tmp_path}/lake")), engine="spark")
+
+
 def test_facts_in_long_form_may_be_in_several_files(tmp_path: Path) -> None:
     (tmp_path / "facts").mkdir()
     for at, label in enumerate(("name", "email")):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -246,15 +247,21 @@ class CaseReader:
         name = node.value if isinstance(node, yaml.ScalarNode) else ""
         if scheme_of(name) is not None:
             return Address(name, self.remote)
-        several = self.path.parent / name
-        with suppress(SourceError):
-            checked_path(several)
-            if name.strip() and has_parts(several):
-                with self.refusals(node, what):
-                    self.files.setdefault(several, place_state(several))
-                    return several
-                return None
-        return self.file(node, what)
+        folder = self.path.parent
+        path = folder / name
+        try:
+            checked_path(path)
+        except SourceError:
+            return self.file(node, what)
+        if not name.strip() or not (path.is_dir() or (glob.has_magic(name) and has_parts(path))):
+            return self.file(node, what)
+        if not path.is_dir():
+            # Only what was typed is a pattern, not what the folder of the case is called.
+            path = Path(glob.escape(str(folder))) / name
+        with self.refusals(node, what):
+            self.files.setdefault(path, place_state(path))
+            return path
+        return None
 
     def file(self, node: yaml.Node, what: str) -> Path | None:
         """An existing file, named relative to the case file; None after a mistake."""

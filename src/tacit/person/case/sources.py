@@ -17,6 +17,7 @@ from tacit.person.plans.removals import Offer
 from tacit.person.sources.formats import FORMATS, found_format, is_long, long_labels, table_of
 from tacit.person.sources.places import Address
 from tacit.person.sources.source import PopulationSpec, Source, SourceFormat
+from tacit.requests.names import DISTRIBUTED
 
 # The names that a case may use for the formats.
 CALLED: dict[str, SourceFormat] = {
@@ -117,6 +118,9 @@ def _format(reader: CaseReader, section: CaseSection) -> SourceFormat:
             columns_of(reader, section.nodes["path"], place, section.about, engine=reader.engine)
         ):
             format_ = "long"
+            if reader.engine in DISTRIBUTED:
+                words = "has a label and a value per row, which is read only at a path: save it there"
+                reader.wrong(section.nodes["path"], f"{section.about}: {place} {words}")
         return _noted(reader, section, format_)
     return "table"
 
