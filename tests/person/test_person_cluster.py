@@ -78,7 +78,7 @@ def test_an_audit_that_loses_a_worker_says_what_one_machine_says() -> None:
         assert (shop["path"], shop["sha256"], shop["records"]) == (f"file://{cluster.lake}/shop", None, 6_000)
         alone = json.loads(json.dumps(told(person_audit(here))))
         (own_note,) = [note for note in said["audit"]["notes"] if note not in alone["notes"]]
-        assert "source 'shop' is read where it is" in own_note
+        assert "source 'shop' is read in place" in own_note
         said["audit"]["notes"].remove(own_note)
         alone["case"] = str(there)
         alone["sources"][0] |= {"path": shop["path"], "sha256": None}

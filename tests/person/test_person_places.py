@@ -103,7 +103,7 @@ def told(audit: PersonAuditResult, *, places: bool = True) -> dict[str, Any]:
         del rung["seconds"]
     if not places:
         facts["sources"] = [(one["name"], one["records"]) for one in facts["sources"]]
-        facts["notes"] = [note for note in facts["notes"] if "UTF" not in note and "is read where it is" not in note]
+        facts["notes"] = [note for note in facts["notes"] if "UTF" not in note and "is read in place" not in note]
     return facts
 
 
@@ -149,7 +149,7 @@ def test_a_file_a_folder_and_an_address_may_be_sources_of_one_case(tmp_path: Pat
     assert gym.sha256 == file_sha256(tmp_path / "gym.csv")
     assert lists.sha256 is not None
     assert (lake.path, lake.sha256, lake.records) == (f"file://{tmp_path}/lake", None, 36)
-    assert [note for note in there.notes if "source 'shop' is read where it is" in note]
+    assert [note for note in there.notes if "source 'shop' is read in place" in note]
 
 
 @pytest.mark.spark
@@ -253,7 +253,7 @@ def test_a_folder_of_other_files_is_refused_with_a_way_out(tmp_path: Path) -> No
     (tmp_path / "cards").mkdir()
     header = "Given Name,Family Name,E-mail 1 - Value\n"
     (tmp_path / "cards" / "a.csv").write_text(f"{header}Ana,Li,a@x.example\n")
-    with pytest.raises(DataError, match="holds files that are no tables: make each a source of its own"):
+    with pytest.raises(DataError, match="is several files, which only a table may be: make each a source of its own"):
         read_case(case_of(tmp_path, shop("cards", format="contacts")))
 
 

@@ -158,7 +158,7 @@ OnEngine = Annotated[
 ]
 Remote = Annotated[
     bool,
-    ask(Flag(), "Read sources at addresses on other machines, such as s3: and https:; none is read otherwise."),
+    ask(Flag(), "Fetch sources at S3, https and other remote addresses; nothing is fetched otherwise."),
 ]
 Memory = Annotated[
     str | None,

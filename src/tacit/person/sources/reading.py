@@ -176,7 +176,7 @@ def _notes_on(source: Source, table: Table) -> list[str]:
         words = f"is not UTF-8 and was read as {encoding}; if letters come out wrong, save it as UTF-8"
         notes.append(f"source '{source.name}' {words}")
     if isinstance(source.path, Address) and table.path is None:
-        words = f"is read where it is, at {source.path}: no SHA-256 says whether its records were others before"
+        words = f"is read in place, at {source.path}, and has no SHA-256: a change may go unnoticed"
         notes.append(f"source '{source.name}' {words}")
     return notes
 

@@ -85,11 +85,11 @@ class Source:
 
     @property
     def file(self) -> Path:
-        """The one file that a source is which has no rows and columns."""
+        """The one file of a source that is not a table."""
         if isinstance(self.path, Address):
             raise SourceError(f"{self.path} is an address, where only tables are read: download it first")
         if has_parts(self.path):
-            raise SourceError(f"{self.path} holds files that are no tables: make each a source of its own")
+            raise SourceError(f"{self.path} is several files, which only a table may be: make each a source of its own")
         return self.path
 
     def labels_of(self, usual: Mapping[str, str]) -> dict[str, str | None]:
