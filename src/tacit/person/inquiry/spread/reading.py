@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+# The most tasks for each core of the cluster in which a table is read: a task takes a worker longer than a small file.
+TASKS = 8
 # What a worker makes of some rows of a table, which it gets with their places.
 Look = Callable[["pa.Table", IntArray], Iterable["pa.Table"]]
 
@@ -220,4 +222,7 @@ def _mapped(wide: Wide, look: Look, kinds: Any) -> DataFrame:
         return in_parts(batches, look, size)
 
     with wide.table.reading():
-        return _placed_rows(wide).mapInArrow(on_worker, kinds)
+        placed = _placed_rows(wide)
+        most = TASKS * placed.sparkSession.sparkContext.defaultParallelism
+        # Small files are partitions of their own; where there are many, several make one task, in their order.
+        return placed.coalesce(most).mapInArrow(on_worker, kinds)
