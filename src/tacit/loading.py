@@ -21,7 +21,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
-from urllib.parse import urlsplit
 
 from tacit.errors import SourceError
 
@@ -83,11 +82,17 @@ def is_fenced() -> bool:
 
 
 def without_credentials(address: str) -> str:
-    """An address without its password and without its query, which may hold a key, too."""
-    parts = urlsplit(address)
-    people, at, host = parts.netloc.rpartition("@")
-    user = people.partition(":")[0]
-    return f"{parts.scheme}://{user}{at if user else ''}{host}{parts.path}"
+    """An address without its password and without its query, which may hold a key, too.
+
+    A password should not have ``/``, ``?`` or ``#`` in it; one that has is taken away as well.
+    """
+    scheme, mark, rest = address.partition("://")
+    if not mark:
+        return address
+    whose = re.match(r"[^/?#]*@|[^/?#@:\[]*:(?!\d+(?:[/?#]|$)).*@", rest, re.DOTALL)
+    user = "" if whose is None else re.split("[:@]", whose[0], maxsplit=1)[0]
+    place = re.split("[?#]", rest if whose is None else rest[whose.end() :], maxsplit=1)[0]
+    return f"{scheme.lower()}://{user}{'@' if user else ''}{place}"
 
 
 def bytes_in(path: str | Path, what: str, *, most: int = MOST_BYTES) -> bytes:

@@ -382,7 +382,7 @@ def complaints(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 # What a named tuple and the system document, and Spark's way to its own Java.
 SPOKEN_OF = {"_replace", "_exit"}
-SPARK = {"_jsc", "_jdf", "_jsparkSession", "_getJavaStorageLevel"}
+SPARK = {"_jsc", "_jdf", "_jvm", "_jsparkSession", "_getJavaStorageLevel"}
 
 
 def names_made(source: Iterable[ast.AST]) -> Iterator[str]:

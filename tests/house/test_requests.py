@@ -55,7 +55,8 @@ def test_every_parameter_of_a_person_action_is_an_option_of_the_same_name(action
         word for each in command.commands["person"].commands[action.replace("_", "-")].params for word in each.opts
     }
     assert {option(name) for name in parameters} <= options
-    assert len(parameters) <= 6
+    # What all verbs have in common, where and how tables are read, is no parameter of its own.
+    assert len(parameters - {"engine", "memory", "remote"}) <= 6
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -1,4 +1,7 @@
-"""A person audited on a real Spark cluster, one of whose workers dies while records are joined."""
+"""A person audited on a real Spark cluster, one of whose workers dies while records are joined.
+
+One source is a folder at an address, one a folder at a path, and one a file that only the driver sees.
+"""
 
 from __future__ import annotations
 
@@ -23,34 +26,42 @@ JOB = Path(__file__).parents[1] / "cluster_person_job.py"
 RULES = [["email"], ["phone"], ["name", "dob"]]
 
 
-def lake_case(folder: Path) -> Path:
-    """A case of 12,000 records in groups that several tasks read, and a few in a file that only the driver sees."""
+def lake_case(folder: Path) -> tuple[Path, Path]:
+    """A case of 12,000 records in parts that several tasks read, and the same with paths that one machine can read."""
     chance = random.Random(5)
     people = [somebody(chance) for _ in range(3_000)]
-    lines = [oddly(chance, one) for one in chance.choices(people, k=12_000)]
-    for at, path in enumerate(folder / f"{name}.parquet" for name in ("shop", "gym")):
-        pq.write_table(pa.Table.from_pylist(lines[at::2]), path, row_group_size=1_234)
-        path.chmod(0o644)
+    chosen = enumerate(chance.choices(people, k=12_000))
+    lines = [{"number": str(at), **oddly(chance, one)} for at, one in chosen]
+    for at, name in enumerate(("shop", "gym")):
+        for country, rows in {"DE": lines[at::4], "US": lines[at + 2 :: 4]}.items():
+            place = folder / name / f"country={country}"
+            place.mkdir(parents=True)
+            pq.write_table(pa.Table.from_pylist(rows), place / "part.parquet", row_group_size=617)
+            (place / "part.parquet").chmod(0o644)
     card = f"BEGIN:VCARD\nVERSION:3.0\nFN:{people[0]['name']}\nEMAIL:{people[0]['email']}\nEND:VCARD\n"
     (folder / "book.vcf").write_text(card)
     (folder / "book.vcf").chmod(0o600)
-    sources = [{"name": name, "path": f"{name}.parquet"} for name in ("shop", "gym")]
+    book = {"name": "book", "path": "book.vcf"}
     case = {
         "country": "DE",
-        "person": people[0],
-        "sources": [*sources, {"name": "book", "path": "book.vcf"}],
+        "person": people[0] | {"country": "DE"},
         "adversaries": [{"name": "reads"}, {"name": "joins", "steps": ["normalise", {"resolve": {"rules": RULES}}]}],
     }
-    (folder / "case.yaml").write_text(yaml.safe_dump(case, allow_unicode=True))
-    return folder / "case.yaml"
+    written = []
+    for own, shop in {"there.yaml": f"file://{folder}/shop", "here.yaml": "shop"}.items():
+        tables = [{"name": name, "path": path, "id": "number"} for name, path in (("shop", shop), ("gym", "gym"))]
+        text = yaml.safe_dump(case | {"sources": [*tables, book]}, allow_unicode=True)
+        (folder / own).write_text(text)
+        written.append(folder / own)
+    return written[0], written[1]
 
 
 def test_an_audit_that_loses_a_worker_says_what_one_machine_says() -> None:
     # The workers run Python.
     with spark_cluster(strangers=False) as cluster:
-        case = lake_case(cluster.lake)
+        there, here = lake_case(cluster.lake)
         settings = {"spark.sql.files.maxPartitionBytes": "20k"}
-        with cluster.submit(JOB, str(case), *map(str, cluster.workers), settings=settings) as job:
+        with cluster.submit(JOB, str(there), *map(str, cluster.workers), settings=settings) as job:
             assert job.stdout is not None
             printed = job.stdout.read()
         assert job.returncode == 0, printed
@@ -63,4 +74,12 @@ def test_an_audit_that_loses_a_worker_says_what_one_machine_says() -> None:
         assert said["lost"] > 0
         for rung in said["audit"]["rungs"]:
             del rung["seconds"]
-        assert said["audit"] == json.loads(json.dumps(told(person_audit(case))))
+        shop = said["audit"]["sources"][0]
+        assert (shop["path"], shop["sha256"], shop["records"]) == (f"file://{cluster.lake}/shop", None, 6_000)
+        alone = json.loads(json.dumps(told(person_audit(here))))
+        (own_note,) = [note for note in said["audit"]["notes"] if note not in alone["notes"]]
+        assert "source 'shop' is read in place" in own_note
+        said["audit"]["notes"].remove(own_note)
+        alone["case"] = str(there)
+        alone["sources"][0] |= {"path": shop["path"], "sha256": None}
+        assert said["audit"] == alone

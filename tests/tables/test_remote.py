@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import http.server
 import json
 import ssl
@@ -14,14 +15,37 @@ import pyarrow.parquet as pq
 import pytest
 
 from tacit.errors import SourceError
-from tacit.loading import fenced
-from tacit.tables import open_table
+from tacit.loading import fenced, without_credentials
+from tacit.tables import open_table, sources
 
 KEY, SECRET = "AKIATACIT", "very-secret-key"
 
 
 def rows(table):
     return table.sample(table.names, 10**9).to_pylist()
+
+
+SHOWN = {
+    "postgresql://me:s3cret@h:5/d": "postgresql://me@h:5/d",
+    "postgresql://me:s3@cret@h/d": "postgresql://me@h/d",
+    "postgresql://:s3cret@h/d": "postgresql://h/d",
+    "s3a://KEY:s3/cret@bucket/a@1.csv": "s3a://KEY@1.csv",
+    "s3a://KEY:#s3cret@bucket/x?k=s3cret": "s3a://KEY@bucket/x",
+    "S3://bucket/p*.csv?k=s3cret#s3cret": "s3://bucket/p*.csv",
+    "hdfs://h:9000/people@work/x": "hdfs://h:9000/people@work/x",
+    "postgresql://[::1]:5/d@x": "postgresql://[::1]:5/d@x",
+    "file:///lake/a:b@c": "file:///lake/a:b@c",
+}
+
+
+@pytest.mark.parametrize("address", SHOWN)
+def test_an_address_is_shown_without_its_password_wherever_that_ends(address):
+    assert without_credentials(address) == SHOWN[address]
+
+
+def test_an_address_with_odd_brackets_is_refused():
+    with pytest.raises(SourceError, match=r"https://\[x/t.csv is not an address: check its brackets"):
+        open_table("https://[x/t.csv", remote=True)
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +116,30 @@ def test_a_file_and_a_folder_of_a_store_are_tables(store, tmp_path, tacit_comman
     assert tacit_command("verify", out, "--against", "s3://people/one/t.csv", "--remote")[0] == 0
     for path in tmp_path.rglob("*"):
         assert not path.is_file() or SECRET.encode() not in path.read_bytes()
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_sources_of_a_person_are_fetched_once_and_only_if_asked_for(store, tmp_path, monkeypatch, tacit_command):
+    case = tmp_path / "case.yaml"
+    case.write_text(
+        "person: {city: x, n: 1999}\nadversaries: [{name: reads}]\n"
+        "sources: [{name: one, path: 's3://people/one/t.csv'}, {name: many, path: 's3://people/many/*/p.parquet'}]\n"
+    )
+    code, _, err = tacit_command("person", "audit", str(case))
+    assert code == 3
+    assert err.count("is remote, and nothing is fetched unless you ask for it: add --remote") == 2
+    fetched, real = [], sources.fetched
+    monkeypatch.setattr(sources, "fetched", lambda *given: fetched.append(given[0]) or real(*given))
+    code, out, err = tacit_command("person", "audit", str(case), "--remote", "--format", "json", "--quiet")
+    assert code == 0, err
+    one, many = json.loads(out)["sources"]
+    assert (one["path"], one["records"], many["records"]) == ("s3://people/one/t.csv", 60, 2)
+    assert one["sha256"] == hashlib.sha256(b"race,city\n" + b"a,x\nb,y\n" * 30).hexdigest()
+    assert many["sha256"] is not None
+    assert fetched == ["s3://people/one/t.csv", "s3://people/many/*/p.parquet"]
+    # The others may be asked, too.
+    code, _, err = tacit_command("person", "remove", str(case), "--remote", "--quiet")
+    assert code == 0, err
 
 
 @pytest.fixture(scope="module")

@@ -122,6 +122,21 @@ def test_an_address_goes_to_spark_as_it_was_given(spark: Any, tmp_path: Path) ->
 
 
 @pytest.mark.spark
+def test_the_names_of_folders_at_an_address_say_what_they_say_at_a_path(spark: Any, tmp_path: Path) -> None:
+    # The folder above is no part of the table, whose files have a column of that name.
+    lake = tmp_path / "n=7" / "lake"
+    for code, year in (("007", "2001"), ("12", "__HIVE_DEFAULT_PARTITION__")):
+        place = lake / f"code={code}" / f"year={year}" / "day=2001-02-03"
+        place.mkdir(parents=True)
+        pq.write_table(pa.table({"n": [float(code)]}), place / "p.parquet")
+    there, here = open_table(f"file://{lake}", engine="spark"), open_table(lake)
+    assert there.names == here.names == ("n", "code", "year", "day")
+    rows = [table.sample(table.names, 9).sort_by("n").to_pylist() for table in (there, here)]
+    assert rows[0] == rows[1]
+    assert rows[0][0] == {"n": 7.0, "code": "007", "year": 2001, "day": "2001-02-03"}
+
+
+@pytest.mark.spark
 def test_a_file_is_the_one_that_was_named_whatever_its_name_means_to_spark(spark: Any, tmp_path: Path) -> None:
     for name, value in {
         "b1.csv": "wrong",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ Kind = Literal["text", "number", "boolean", "time", "other"]
 ROW = "__tacit_row__"
 # A column with more different texts than this is not enumerated: its texts are written in full.
 MOST_ENUMERATED = 1 << 16
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,11 @@ def check_names(names: Sequence[str], source: str) -> None:
     for name in names:
         if name.startswith("__tacit_"):
             raise DataError(f"{source} has a column '{name}'; names that begin so are Tacit's own: rename it")
+
+
+def are_whole_numbers(texts: Iterable[str | None]) -> bool:
+    """Whether all texts that are not missing are whole numbers in their usual form: 7, but not 007."""
+    return all(text is None or _WHOLE.fullmatch(text) for text in texts)
 
 
 def kind_of(dtype: Any) -> Kind:

@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from tacit.errors import ArgumentError, EngineError, Setting, SourceError, sentence
 from tacit.loading import checked_path, is_fenced, without_credentials
@@ -15,7 +16,7 @@ from tacit.tables.engines.duckdb.connections import memory_limit
 from tacit.tables.formats import Format, Opened, SourceFile, format_of, reads
 from tacit.tables.formats.format import chosen_table
 from tacit.tables.formats.frames import open_frame
-from tacit.tables.formats.parts import is_pattern, partitions_of, parts_of
+from tacit.tables.formats.parts import is_several, partitions_of, parts_of
 from tacit.tables.formats.remote import SCHEMES, fetched, refuse_unasked
 from tacit.tables.formats.standard_input import copied_input, is_standard_input
 from tacit.tables.table import Table, stamp_of
@@ -121,13 +122,23 @@ def _refuse_fenced(address: str) -> None:
         raise SourceError(f"{without_credentials(address)} is outside the folder that may be read: copy it there")
 
 
+def _checked_address(address: str) -> str:
+    """An address as messages show it; a SourceError if it is none."""
+    shown = without_credentials(address)
+    try:
+        urlsplit(address)
+    except ValueError:
+        raise SourceError(f"{shown} is not an address: check its brackets") from None
+    return shown
+
+
 def _open_path(address: str, scheme: str | None, engine: Engine, remote: bool, **options: str | None) -> Table:
     shown = STANDARD_INPUT if is_standard_input(address) else address
     if scheme is not None:
         _refuse_fenced(address)
         address, mark, named = address.partition("::")
         options["table"] = options["table"] or (named if mark else None)
-        shown = without_credentials(address)
+        shown = _checked_address(address)
         if scheme not in SCHEMES and (not engine.addresses or any(options.values())):
             raise SourceError(f"{shown} is an address that Tacit cannot read: download it first")
         if not remote and scheme != "file":
@@ -164,16 +175,23 @@ def _open_address(address: str, shown: str, engine: Engine) -> Table:
     return replace(table, folders=folders)
 
 
-def _file_at(address: str, shown: str, options: dict[str, str | None]) -> tuple[SourceFile, Format]:
-    """The files that an address stands for, and their format."""
-    path = Path(address)
-    if not path.is_dir() and not is_pattern(address):
-        one = SourceFile(path, (path,), shown, options["table"], options["delimiter"], options["encoding"])
-        return one, _checked_format(path, shown)
+def tables_at(address: str, shown: str | None = None) -> tuple[Path, list[Path]]:
+    """The folder that an address of several files begins with, and those that are tables, in order."""
     folder, files = parts_of(address)
     parts = [each for each in files if reads(each)]
     if not parts:
-        raise SourceError(f"{shown} holds no table: name a file, or a folder of CSV, Parquet, ORC, Arrow or JSON files")
+        words = "holds no table: name a file, or a folder of CSV, Parquet, ORC, Arrow or JSON files"
+        raise SourceError(f"{shown or address} {words}")
+    return folder, parts
+
+
+def _file_at(address: str, shown: str, options: dict[str, str | None]) -> tuple[SourceFile, Format]:
+    """The files that an address stands for, and their format."""
+    path = Path(address)
+    if not is_several(address):
+        one = SourceFile(path, (path,), shown, options["table"], options["delimiter"], options["encoding"])
+        return one, _checked_format(path, shown)
+    folder, parts = tables_at(address, shown)
     formats = {each: _checked_format(each, str(each)) for each in parts}
     kinds = {each.name: each for each in formats.values()}
     if len(kinds) > 1:

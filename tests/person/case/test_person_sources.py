@@ -277,7 +277,7 @@ def test_a_table_is_opened_once_for_its_columns_and_its_rows(tmp_path: Path, mon
         opened.append(path)
         return open_table(path, **options)
 
-    monkeypatch.setattr("tacit.person.sources.formats.open_table", counting)
+    monkeypatch.setattr("tacit.person.sources.places.open_table", counting)
     assert len(held(evidence(tmp_path, write(tmp_path, "shop.csv", "name\nAlice\nBob\n")))) == 2
     assert len(opened) == 1
 

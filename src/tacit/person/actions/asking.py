@@ -156,6 +156,10 @@ OnEngine = Annotated[
         "Where records are read and joined. On spark, records that are likely one person's are not joined.",
     ),
 ]
+Remote = Annotated[
+    bool,
+    ask(Flag(), "Fetch sources at S3, https and other remote addresses; nothing is fetched otherwise."),
+]
 Memory = Annotated[
     str | None,
     ask(Kind(), "The most memory the records may take.  [default: a share of the machine's]", metavar="4GB"),

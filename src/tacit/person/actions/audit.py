@@ -19,6 +19,7 @@ from tacit.person.actions.asking import (
     FailAbove,
     Memory,
     OnEngine,
+    Remote,
     ShowValues,
     ask,
     limited,
@@ -52,6 +53,7 @@ def person_audit(
         ask(Flag(), "Report what changed since the last audit with this option; hashes are kept next to the case."),
     ] = False,
     engine: OnEngine = "duckdb",
+    remote: Remote = False,
     memory: Memory = None,
     progress: Progress | None = None,
 ) -> PersonAuditResult:
@@ -77,7 +79,7 @@ def person_audit(
 
         named = [adversary] if isinstance(adversary, str) else list(adversary)
         question_there = partial(_answer, fail_above=fail_above, show_values=show_values, watch=watch)
-        return answered_on_spark(case, question_there, adversary=named, progress=progress)
+        return answered_on_spark(case, question_there, adversary=named, remote=remote, progress=progress)
     # Only the answer to a case file can be kept; a watched audit also depends on the last one.
     path = Path(case) if isinstance(case, str | os.PathLike) and not watch else None
     named = [adversary] if isinstance(adversary, str) else list(adversary)
@@ -86,7 +88,7 @@ def person_audit(
         return known
     from tacit.person import inquiry as inquiring
 
-    inquiry = inquiring.opened(case, adversary=named, progress=progress)
+    inquiry = inquiring.opened(case, adversary=named, progress=progress, remote=remote)
     answer = _answer(inquiry, fail_above=fail_above, show_values=show_values, watch=watch)
     if path is not None and inquiry.index is not None:
         inquiry.index.keep_answer(answer, question, inquiry.case.files)

@@ -14,7 +14,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from tacit.document import Progress
-from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Memory, ShowValues, Texts, ask, limited
+from tacit.person.actions.asking import (
+    Adversaries,
+    Examples,
+    FailAbove,
+    Memory,
+    Remote,
+    ShowValues,
+    Texts,
+    ask,
+    limited,
+)
 from tacit.person.answers import PersonDecoyResult
 from tacit.person.answers.masking import showing
 from tacit.person.answers.results import DecoyRecord
@@ -43,6 +53,7 @@ def person_decoy(
     fail_above: FailAbove = None,
     adversary: Adversaries = (),
     show_values: ShowValues = False,
+    remote: Remote = False,
     memory: Memory = None,
     progress: Progress | None = None,
 ) -> PersonDecoyResult:
@@ -60,7 +71,7 @@ def person_decoy(
     from tacit.person.inquiry import decoy_plan, opened
 
     check_limit(fail_above)
-    inquiry = opened(case, adversary=adversary, progress=progress)
+    inquiry = opened(case, adversary=adversary, progress=progress, remote=remote)
     shown = showing(show_values, inquiry.case.reference)
     plan, notes = decoy_plan(inquiry, budget=budget, allow=(allow,) if isinstance(allow, str) else allow)
 

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 from tacit.document import Progress
 from tacit.errors import DataError
-from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Memory, Records, ShowValues, ask, limited
+from tacit.person.actions.asking import (
+    Adversaries,
+    Examples,
+    FailAbove,
+    Memory,
+    Records,
+    Remote,
+    ShowValues,
+    ask,
+    limited,
+)
 from tacit.person.answers import PersonDipResult
 from tacit.person.answers.dip import knows
 from tacit.person.answers.masking import showing
@@ -37,6 +47,7 @@ def person_dip(
     fail_above: FailAbove = None,
     adversary: Adversaries = (),
     show_values: ShowValues = False,
+    remote: Remote = False,
     memory: Memory = None,
     progress: Progress | None = None,
 ) -> PersonDipResult:
@@ -48,7 +59,7 @@ def person_dip(
     from tacit.person.inquiry import RecordNames, finding, narrowed, near, numbered, opened, renumbered, unseen_note
 
     check_limit(fail_above)
-    narrow_case = narrowed(case, adversary=adversary, query=query)
+    narrow_case = narrowed(case, adversary=adversary, query=query, remote=remote)
     if not narrow_case.queries:
         raise DataError(f"{narrow_case.path} has no 'queries': name what an adversary may start from, such as a name")
     inquiry = opened(narrow_case, progress=progress)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tacit.document import Progress
 from tacit.errors import ArgumentError, DataError
-from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Memory, ask, limited
+from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Memory, Remote, ask, limited
 from tacit.person.answers import PersonPopulationResult
 from tacit.person.answers.results import PopulationRung
 from tacit.person.answers.words import check_limit, counted, level, listed
@@ -49,6 +49,7 @@ def person_population(
     ] = None,
     fail_above: FailAbove = None,
     adversary: Adversaries = (),
+    remote: Remote = False,
     memory: Memory = None,
     progress: Progress | None = None,
 ) -> PersonPopulationResult:
@@ -66,16 +67,18 @@ def person_population(
     from tacit.person.inquiry import narrowed, opened, references_of, source_facts
     from tacit.person.link import class_diversity, class_sizes
     from tacit.person.link.populations import write_persons
+    from tacit.person.sources.places import files_at
     from tacit.tables.writing import refuse_source, whole_file
 
     check_limit(fail_above)
     target = _checked_target(out)
-    narrow_case = narrowed(case, adversary=adversary)
+    narrow_case = narrowed(case, adversary=adversary, remote=remote)
     spec = narrow_case.population
     if spec is None:
         raise DataError(f"{narrow_case.path} has no 'population': name the table of references (references, person)")
-    for path in (narrow_case.path, spec.references, *(source.path for source in narrow_case.sources)):
-        refuse_source(path, target, "rows")
+    for place in (narrow_case.path, spec.references, *(source.path for source in narrow_case.sources)):
+        for path in files_at(place):
+            refuse_source(path, target, "rows")
     narrow_case, knowing = _without_truth(narrow_case)
     inquiry = opened(narrow_case, progress=progress, everybody=True)
     inquiry.progress("reading references", None)

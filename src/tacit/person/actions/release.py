@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from tacit.document import Progress
 from tacit.errors import DataError
-from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Memory, Records, ask, limited
+from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Memory, Records, Remote, ask, limited
 from tacit.person.answers import PersonReleaseResult
 from tacit.person.answers.results import ReleaseOption, ReleasePlan
 from tacit.person.answers.words import check_limit, level, listed, verdict
@@ -41,6 +41,7 @@ def person_release(
     ] = (),
     fail_above: FailAbove = None,
     adversary: Adversaries = (),
+    remote: Remote = False,
     memory: Memory = None,
     progress: Progress | None = None,
 ) -> PersonReleaseResult:
@@ -58,7 +59,7 @@ def person_release(
     from tacit.person.plans.releases import best_release
 
     check_limit(fail_above)
-    narrow_case = narrowed(case, adversary=adversary, record=record)
+    narrow_case = narrowed(case, adversary=adversary, record=record, remote=remote)
     if not narrow_case.releases:
         raise DataError(
             f"{narrow_case.path} has no 'releases': name what is to be released, with one option or more each"

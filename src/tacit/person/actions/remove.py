@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from tacit.document import Progress
-from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Memory, ask, limited
+from tacit.person.actions.asking import Adversaries, Examples, FailAbove, Memory, Remote, ask, limited
 from tacit.person.answers import PersonRemoveResult
 from tacit.person.answers.results import RemovalStep
 from tacit.person.answers.words import check_limit, level, listed, verdict
@@ -38,6 +38,7 @@ def person_remove(
     ] = None,
     fail_above: FailAbove = None,
     adversary: Adversaries = (),
+    remote: Remote = False,
     memory: Memory = None,
     progress: Progress | None = None,
 ) -> PersonRemoveResult:
@@ -57,7 +58,7 @@ def person_remove(
     from tacit.person.plans.removals import Offer, plan_removals
 
     check_limit(fail_above)
-    inquiry = opened(case, adversary=adversary, progress=progress)
+    inquiry = opened(case, adversary=adversary, progress=progress, remote=remote)
     top = inquiry.strongest
     loaded = near(inquiry, works=[top.work])
     inquiry.progress("planning removals", None)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from tacit.document import Progress
-from tacit.person.actions.asking import Adversaries, Examples, Memory, ShowValues, ask, limited
+from tacit.person.actions.asking import Adversaries, Examples, Memory, Remote, ShowValues, ask, limited
 from tacit.person.answers import PersonVerifyResult
 from tacit.person.answers.masking import Showing, showing
 from tacit.person.answers.results import Searched, Verification
@@ -33,6 +33,7 @@ def person_verify_next(
     ] = None,
     adversary: Adversaries = (),
     show_values: ShowValues = False,
+    remote: Remote = False,
     memory: Memory = None,
     progress: Progress | None = None,
 ) -> PersonVerifyResult:
@@ -44,7 +45,7 @@ def person_verify_next(
     """
     from tacit.person.inquiry import opened
 
-    inquiry = opened(case, adversary=adversary, progress=progress)
+    inquiry = opened(case, adversary=adversary, progress=progress, remote=remote)
     terms, top = inquiry.case.verify, inquiry.strongest
     money = budget if budget is not None else terms.budget if terms is not None else None
     checks = _checks(inquiry, money, showing(show_values, inquiry.case.reference))

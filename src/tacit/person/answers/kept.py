@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from tacit import __version__
+from tacit.errors import TacitError
 
 Answer = TypeVar("Answer")
 
@@ -66,12 +67,12 @@ def kept_answer(case: Path, question: object, kind: type[Answer]) -> Answer | No
     try:
         noted = json.loads(kept_bytes(case, answer_file(question)))
         same = noted["code"] == code() and all(
-            file_state(Path(path)) == stamp for path, stamp in noted["files"].items()
+            place_state(Path(path)) == stamp for path, stamp in noted["files"].items()
         )
         if not same or not noted["files"] or _digest(noted["answer"]) != noted["sha256"]:
             return None
         answer: Answer = _read(kind, json.loads(noted["answer"]))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, TacitError):
         return None
     return answer
 
@@ -90,6 +91,19 @@ def written_answer(answer: Any, files: Mapping[Path, object]) -> str | None:
         return None
     named = {str(path.absolute()): stamp for path, stamp in files.items()}
     return json.dumps({"code": code(), "files": named, "sha256": _digest(text), "answer": text})
+
+
+def place_state(path: Path) -> list[int]:
+    """The state of a file; of a folder or a pattern, that of the files that make up its table, and their names."""
+    if path.is_file():
+        return file_state(path)
+    from tacit.tables.formats.parts import is_several
+    from tacit.tables.sources import tables_at
+
+    if not is_several(str(path)):
+        return file_state(path)
+    files = [[str(each), *file_state(each)] for each in tables_at(str(path))[1]]
+    return [len(files), int(_digest(json.dumps(files)), 16)]
 
 
 def file_state(path: Path) -> list[int]:

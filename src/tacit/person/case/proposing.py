@@ -229,7 +229,7 @@ def _of_table(path: Path, name: str, format_: SourceFormat, names: tuple[str, ..
         name,
         path,
         format_,
-        "a table" if (encoding := encoding_told(path)) is None else f"a table in {encoding}",
+        "a table" if (encoding := encoding_told([path])) is None else f"a table in {encoding}",
         tuple(dict.fromkeys([*columns.values(), *recognised_columns.joined])),
         columns,
         recognised_columns.joined,

@@ -40,13 +40,17 @@ CASE: Schema = {
 }
 
 
-def read_case(path: str | os.PathLike[str]) -> Case:
+def read_case(path: str | os.PathLike[str], *, engine: str = "duckdb", remote: bool = False) -> Case:
     """Read and check a case file, and inspect the files it names.
 
     Parameters
     ----------
     path : path
         YAML or JSON. Paths in it are relative to it.
+    engine : str
+        Where tables at addresses are opened: duckdb or spark.
+    remote : bool
+        Whether they may be on another machine, such as at ``s3://`` and ``https://`` addresses.
 
     Raises
     ------
@@ -61,7 +65,7 @@ def read_case(path: str | os.PathLike[str]) -> Case:
     """
     file = Path(path)
     own = file_state(file) if file.is_file() else None
-    reader = CaseReader(file, case_bytes(file))
+    reader = CaseReader(file, case_bytes(file), engine=engine, remote=remote)
     section = reader.section(reader.root, "a case", CASE, required=["sources"])
     described = section.get("labels", {})
     usual = usual_labels(sorted(reader.labels.difference(described)), reader.country)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,11 +13,13 @@ from typing import Any
 
 import yaml
 
-from tacit.errors import DataError, SourceError, TacitError
+from tacit.errors import DataError, SourceError, TacitError, sentence, together
 from tacit.loading import checked_path, is_fenced
-from tacit.person.answers.kept import file_state
+from tacit.person.answers.kept import file_state, place_state
 from tacit.person.case.nodes import composed, is_null, line_of
 from tacit.person.model.records import Reference
+from tacit.person.sources.places import Address, Place, has_parts
+from tacit.tables.sources import scheme_of
 
 MOST_SHOWN = 20
 
@@ -78,10 +81,16 @@ class CaseReader:
         What was assumed on the way.
     files : mapping from path to list of int
         Every file that was named, with its state before it was read.
+    engine : str
+        Where tables at addresses are opened.
+    addressed : mapping from Address to tuple of str
+        The columns of those that were opened.
+    remote : bool
+        Whether they may be on another machine.
     """
 
-    def __init__(self, path: Path, raw: bytes) -> None:
-        self.path = path
+    def __init__(self, path: Path, raw: bytes, *, engine: str = "duckdb", remote: bool = False) -> None:
+        self.path, self.engine, self.remote = path, engine, remote
         self.root = composed(path, raw)
         self.person: Reference | None = None
         self.references: frozenset[str] = frozenset()
@@ -90,6 +99,7 @@ class CaseReader:
         self.country: str | None = None
         self.notes: list[str] = []
         self.files: dict[Path, list[int]] = {}
+        self.addressed: dict[Address, tuple[str, ...]] = {}
         self._mistakes: dict[tuple[int, str], None] = {}
 
     @property
@@ -107,7 +117,8 @@ class CaseReader:
         try:
             yield
         except TacitError as error:
-            self.wrong(node, f"{what}: {error}")
+            reason = error.args[0] if error.args else str(error)
+            self.wrong(node, sentence("{what}: {reason}", what=what, reason=reason))
         except OSError as error:
             self.wrong(node, f"{what}: cannot be read: {error.strerror}")
 
@@ -123,10 +134,13 @@ class CaseReader:
         if not self._mistakes:
             return
         mistakes = sorted(self._mistakes, key=lambda mistake: mistake[0])
-        lines = [f"{self.path}, line {line}: {reason}" for line, reason in mistakes[:MOST_SHOWN]]
+        lines: list[str] = [
+            sentence("{path}, line {line}: {reason}", path=self.path, line=line, reason=reason)
+            for line, reason in mistakes[:MOST_SHOWN]
+        ]
         if len(mistakes) > MOST_SHOWN:
             lines.append(f"{self.path}: and {len(mistakes) - MOST_SHOWN} more")
-        raise DataError("\n".join(lines))
+        raise DataError(together(lines, "\n"))
 
     def entries(self, node: yaml.Node, what: str) -> list[tuple[str, yaml.Node, yaml.Node]]:
         """The keys of a mapping, each with its node and that of its value."""
@@ -228,6 +242,27 @@ class CaseReader:
             self.wrong(node, f"{what} is true or false, and nothing else")
         return bool(word == "true")
 
+    def place(self, node: yaml.Node, what: str) -> Place | None:
+        """A file, a folder or a pattern, named relative to the case file, or an address; None after a mistake."""
+        name = node.value if isinstance(node, yaml.ScalarNode) else ""
+        if scheme_of(name) is not None:
+            return Address(name, self.remote)
+        folder = self.path.parent
+        path = folder / name
+        try:
+            checked_path(path)
+        except SourceError:
+            return self.file(node, what)
+        if not name.strip() or not (path.is_dir() or (glob.has_magic(name) and has_parts(path))):
+            return self.file(node, what)
+        if not path.is_dir():
+            # Only what was typed is a pattern, not what the folder of the case is called.
+            path = Path(glob.escape(str(folder))) / name
+        with self.refusals(node, what):
+            self.files.setdefault(path, place_state(path))
+            return path
+        return None
+
     def file(self, node: yaml.Node, what: str) -> Path | None:
         """An existing file, named relative to the case file; None after a mistake."""
         name = self.text(node, what)
@@ -247,7 +282,9 @@ class CaseReader:
             there = sorted(each.name for each in whole.parent.glob("*") if each.is_file())
             near = get_close_matches(whole.name, there, n=1, cutoff=0.6)
             hint = f"; did you mean '{near[0]}'?" if near else "; paths are relative to the case file"
-            self.wrong(node, f"no file '{name}' for {what}{hint}")
+            # An address with a slash too few is no address, but may have a password all the same.
+            before, _, rest = name.rpartition("@")
+            self.wrong(node, f"no file '{rest if ':' in before else name}' for {what}{hint}")
         return None
 
 

@@ -14,8 +14,10 @@ from tacit.person.case.tables import columns_of
 from tacit.person.model.kinds import recognised, usual
 from tacit.person.plans.letters import Law
 from tacit.person.plans.removals import Offer
-from tacit.person.sources.formats import FORMATS, found_format, long_labels, table_of
+from tacit.person.sources.formats import FORMATS, found_format, is_long, long_labels, table_of
+from tacit.person.sources.places import Address
 from tacit.person.sources.source import PopulationSpec, Source, SourceFormat
+from tacit.requests.names import DISTRIBUTED
 
 # The names that a case may use for the formats.
 CALLED: dict[str, SourceFormat] = {
@@ -56,7 +58,7 @@ def _removal(reader: CaseReader, node: yaml.Node, what: str) -> Offer:
 
 
 SOURCE = {
-    "path": CaseReader.file,
+    "path": CaseReader.place,
     "format": choice(list(CALLED)),
     "features": CaseReader.flag,
     "breaches": CaseReader.flag,
@@ -69,7 +71,7 @@ SOURCE = {
     "law": choice(get_args(Law)),
 }
 POPULATION = {
-    "references": CaseReader.file,
+    "references": CaseReader.place,
     "person": CaseReader.text,
     "map": _map,
     "quasi_identifiers": CaseReader.texts,
@@ -108,7 +110,22 @@ def _format(reader: CaseReader, section: CaseSection) -> SourceFormat:
         reader.wrong(at, f"{section.about} has two formats: keep one")
     if formats:
         return formats.pop()
-    format_ = found_format(section["path"])
+    place = section["path"]
+    with reader.refusals(section.nodes["path"], section.about):
+        format_ = found_format(place)
+        # What an address begins with is not looked at, but its columns say as much.
+        if isinstance(place, Address) and is_long(
+            columns_of(reader, section.nodes["path"], place, section.about, engine=reader.engine)
+        ):
+            format_ = "long"
+            if reader.engine in DISTRIBUTED:
+                words = "has a label and a value per row, which is read only at a path: save it there"
+                reader.wrong(section.nodes["path"], f"{section.about}: {place} {words}")
+        return _noted(reader, section, format_)
+    return "table"
+
+
+def _noted(reader: CaseReader, section: CaseSection, format_: SourceFormat) -> SourceFormat:
     if format_ not in TABLES:
         title = FORMATS[format_].title if format_ in FORMATS else "one label and value per row"
         reader.notes.append(f"{section.about}: read as {title}; say otherwise with 'format'")
@@ -120,7 +137,7 @@ def _recognised(reader: CaseReader, section: CaseSection, source: Source) -> Sou
     labels = {label for label, _ in reader.person or ()} | reader.references
     if "*" in source.columns or not labels:
         return source
-    names = columns_of(reader, section.nodes["path"], source.path, section.about, source.format)
+    names = columns_of(reader, section.nodes["path"], source.path, section.about, source.format, reader.engine)
     mapped = {*source.columns, *(column for some in source.joined.values() for column in some)}
     used = {*source.columns.values(), *source.joined}
     free = [name for name in names if name not in mapped | {source.identifier, source.confidence_column}]
@@ -150,7 +167,7 @@ def _called(reader: CaseReader, source: Source) -> Source:
 
 def _table_labels(reader: CaseReader, section: CaseSection, source: Source) -> set[str]:
     """The labels of a table."""
-    names = columns_of(reader, section.nodes["path"], source.path, section.about, source.format)
+    names = columns_of(reader, section.nodes["path"], source.path, section.about, source.format, reader.engine)
     named = [(column, at) for column, at in section.keys_of("map") if column != "*"]
     named += [(column, at) for label, at in section.keys_of("join") for column in source.joined[label]]
     reader.known([*named, *_beside(section, source)], names, "column", section.about)

@@ -9,10 +9,10 @@ from pathlib import Path
 import yaml
 
 from tacit.errors import DataError
-from tacit.person.answers.kept import kept_bytes
+from tacit.person.answers.kept import kept_bytes, place_state
 from tacit.person.case.schema import CaseReader
+from tacit.person.sources.places import Address, Place, has_parts
 from tacit.person.sources.source import SourceFormat
-from tacit.tables.table import Stamp, stamp_of
 
 COLUMNS = "columns.json"
 
@@ -40,13 +40,28 @@ def pairs_in(reader: CaseReader, node: yaml.Node, what: str, key: str = "", want
 
 
 def columns_of(
-    reader: CaseReader, node: yaml.Node, path: Path, what: str, format_: SourceFormat = "table"
+    reader: CaseReader,
+    node: yaml.Node,
+    path: Place,
+    what: str,
+    format_: SourceFormat = "table",
+    engine: str = "duckdb",
 ) -> tuple[str, ...]:
-    """The columns of a table; none after a mistake. An unchanged file is not opened again."""
+    """The columns of a table; none after a mistake. An unchanged file is not opened again, nor an address twice.
+
+    Only an address is opened on the ``engine``, because only there it may have a reader.
+    """
     from tacit.person.sources.formats import columns_in
 
     with reader.refusals(node, what):
-        place, stamp = f"{format_} {path.resolve()}", stamp_of(path) if path.is_file() else None
+        if isinstance(path, Address):
+            if path not in reader.addressed:
+                # If it cannot be opened, it is not tried again.
+                reader.addressed[path] = ()
+                reader.addressed[path] = columns_in(path, format_, engine)
+            return reader.addressed[path]
+        there = path.is_file() or has_parts(path)
+        place, stamp = f"{format_} {path.resolve()}", tuple(place_state(path)) if there else None
         if place not in _columns:
             _columns.update(_kept(reader.path))
         known = _columns.get(place)
@@ -56,8 +71,8 @@ def columns_of(
     return ()
 
 
-# By format and path: when a file was last written to, and its columns.
-_columns: dict[str, tuple[Stamp | None, tuple[str, ...]]] = {}
+# By format and path: the state of the files there, and their columns.
+_columns: dict[str, tuple[tuple[int, ...] | None, tuple[str, ...]]] = {}
 
 
 def columns_seen(paths: Iterable[Path]) -> str:
@@ -66,7 +81,7 @@ def columns_seen(paths: Iterable[Path]) -> str:
     return json.dumps({place: columns for place, columns in _columns.items() if place.split(" ", 1)[1] in wanted})
 
 
-def _kept(case: Path) -> dict[str, tuple[Stamp | None, tuple[str, ...]]]:
+def _kept(case: Path) -> dict[str, tuple[tuple[int, ...], tuple[str, ...]]]:
     try:
         noted = json.loads(kept_bytes(case, COLUMNS))
         return {place: (tuple(stamp), tuple(map(str, names))) for place, (stamp, names) in noted.items() if stamp}

@@ -22,6 +22,8 @@ from tacit.tables.writing import whole_file
 
 VERSION = 1
 MOST_BYTES = 1 << 24
+# In place of the hash of files that only an engine elsewhere has read.
+_UNKNOWN = ""
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,10 @@ class SeenRung:
 
 @dataclass(frozen=True)
 class Seen:
-    """What an audit saw: every adversary, and for every source the number of records and the hash of its file."""
+    """What an audit saw: every adversary; of every source the number of records, and the hash of its files if known."""
 
     adversaries: Mapping[str, SeenRung]
-    sources: Mapping[str, tuple[int, str]]
+    sources: Mapping[str, tuple[int, str | None]]
     person: tuple[Fact, ...] = field(repr=False)
 
 
@@ -76,7 +78,7 @@ def watched(case: Path, audit: Seen, *, now: float | None = None) -> AuditChange
             for name, one in audit.adversaries.items()
         },
         "sources": {
-            hashed.name(name): {"records": records, "file": hashed.name(digest)}
+            hashed.name(name): {"records": records, "file": hashed.name(digest or _UNKNOWN)}
             for name, (records, digest) in audit.sources.items()
         },
         "person": sorted(hashed.fact(fact) for fact in audit.person),
@@ -125,10 +127,15 @@ def _changes(before: Mapping[str, Any], audit: Seen, hashed: _Hashes) -> AuditCh
         rewritten=tuple(
             name
             for name, old in sources.items()
-            if old is not None and not counts[name] and old["file"] != hashed.name(audit.sources[name][1])
+            if old is not None and not counts[name] and _differs(hashed, old["file"], audit.sources[name][1])
         ),
         same_person=set(before["person"]) == {hashed.fact(fact) for fact in audit.person},
     )
+
+
+def _differs(hashed: _Hashes, before: str, digest: str | None) -> bool:
+    """Whether the files of a source are others than before, as far as both are known."""
+    return digest is not None and before not in (hashed.name(digest), hashed.name(_UNKNOWN))
 
 
 def _by_label(facts: Any) -> dict[str, int]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tacit import __version__
 from tacit.errors import TacitError
-from tacit.person.answers.kept import answer_file, kept_folder, waiting, written_answer
+from tacit.person.answers.kept import answer_file, kept_folder, place_state, waiting, written_answer
 from tacit.person.case.model import Case
 from tacit.person.case.tables import COLUMNS, columns_seen
 from tacit.person.link.attributes import IntArray
@@ -29,6 +29,7 @@ from tacit.person.model.labels import Labels
 from tacit.person.model.values import similarity_name
 from tacit.person.resolve.adversaries import Adversary
 from tacit.person.resolve.steps import Normalise, Resolve
+from tacit.person.sources.places import Address, has_parts
 from tacit.person.sources.pool import PoolSource, RecordPool
 from tacit.tables.engines import Store, store_on
 from tacit.tables.table import stamp_of
@@ -110,7 +111,7 @@ class CaseIndex:
             with self._alone():
                 self._forget()
             self._write("names", lambda path: _write_names(pool, path), {})
-            self._note(COLUMNS, columns_seen(one.path for one in pool.sources))
+            self._note(COLUMNS, columns_seen(one.path for one in pool.sources if isinstance(one.path, Path)))
             noted = {**facts, "sources": sources, "notes": list(pool.notes)}
             self._write("records", lambda path: write_coded(attributes, forms, path), noted)
 
@@ -255,11 +256,13 @@ def case_index(case: Case) -> CaseIndex | None:
         return None
     stamps = []
     for source in case.sources:
+        if isinstance(source.path, Address):
+            return None
         path = source.path if source.path.exists() else Path(str(source.path).rsplit("::", 1)[0])
-        if not path.is_file() or waiting(path):
+        if not has_parts(path) and (not path.is_file() or waiting(path)):
             return None
         # The same file, by whatever path the case was opened.
-        stamps.append([repr(replace(source, path=source.path.resolve())), stamp_of(path)])
+        stamps.append([repr(replace(source, path=source.path.resolve())), place_state(path)])
     # Records of breaches hold the person's own values.
     person = list(case.person.facts) if case.person is not None else []
     own = person if any(source.format != "table" for source in case.sources) else []

@@ -194,10 +194,11 @@ def opened(
     adversary: str | Sequence[str] = (),
     progress: Progress | None = None,
     everybody: bool = False,
+    remote: bool = False,
 ) -> Inquiry:
     """Read a case, narrow it to these adversaries, and read its sources; see :func:`narrowed`."""
     tell = progress or silent
-    narrow_case = narrowed(case, adversary=adversary)
+    narrow_case = narrowed(case, adversary=adversary, remote=remote)
     index = case_index(narrow_case)
     return Inquiry(narrow_case, read_sources(narrow_case, progress=tell, index=index), tell, index, everybody)
 
@@ -208,6 +209,8 @@ def narrowed(
     adversary: str | Sequence[str] = (),
     query: Record | Sequence[Record] = (),
     record: Record | Sequence[Record] = (),
+    engine: str = "duckdb",
+    remote: bool = False,
 ) -> Case:
     """The case with only these adversaries, queries and releases; an empty argument keeps those of the case.
 
@@ -221,8 +224,10 @@ def narrowed(
         Named records to dip with, instead of those of the case.
     record : Record or sequence of Record
         Named records that might be released, instead of the releases of the case: options of one release.
+    engine, remote
+        Of a case file, as :func:`read_case` takes them.
     """
-    whole = case if isinstance(case, Case) else read_case(case)
+    whole = case if isinstance(case, Case) else read_case(case, engine=engine, remote=remote)
     adversaries, queries, records = _several(adversary), _several(query), _several(record)
     names = [spec.name for spec in whole.adversaries]
     for name in adversaries:

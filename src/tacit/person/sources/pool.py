@@ -6,12 +6,12 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.errors import DataError
 from tacit.person.link.attributes import Attributes, IntArray, records as contents
 from tacit.person.model.records import Attribute, Record
+from tacit.person.sources.places import Place
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class PoolSource:
-    """A source that was read: where its records are among all, and its file.
+    """A source that was read: where its records are among all, and where it is; ``sha256`` is None for no files.
 
     Its records are ``first`` to ``first + records - 1``; ``names`` is an Arrow array of their names in the file, or
     None if it has none: then they are named by the number of their row, from 1. If only some of its records are in the
@@ -27,10 +27,10 @@ class PoolSource:
     """
 
     name: str
-    path: Path
+    path: Place
     first: int
     records: int
-    sha256: str
+    sha256: str | None
     names: pa.Array | None = field(repr=False)
     rows: IntArray | None = field(default=None, repr=False)
     of: int | None = None

@@ -16,10 +16,11 @@ from tacit.person.model.forms import says_nothing
 from tacit.person.model.kinds import is_name
 from tacit.person.model.records import Reference
 from tacit.person.sources.formats import FORMATS, encoding_told, long_records, table_of
+from tacit.person.sources.places import Address, has_parts, table_at
 from tacit.person.sources.pool import PoolSource, RecordPool
 from tacit.person.sources.source import FileRecord, PopulationSpec, Source
 from tacit.tables.engines import Store
-from tacit.tables.sources import open_table
+from tacit.tables.table import Table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class OpenedSource:
-    """A source whose file was checked: its records, their names unless a column has them, and notes."""
+    """A source that was checked: its records, their names unless a column has them, notes, and its table, if any."""
 
     records: Wide | Long
     names: pa.Array | None
     notes: Sequence[str] = ()
+    table: Table | None = None
 
 
 def read_pool(
@@ -75,7 +77,7 @@ def read_pool(
     counted = zip(sources, opened, *together[1:], strict=True)
     for source, one, records, unsure, undecided, called, repeated in counted:
         names = one.names if called is None else distinct_names(called) if repeated else called
-        read.append(PoolSource(source.name, source.path, first, records, source_sha256(source), names))
+        read.append(PoolSource(source.name, source.path, first, records, source_sha256(source, one), names))
         notes += [*one.notes, *notes_on_rows(source, unsure, undecided)]
         first += records
     return RecordPool(together.attributes, tuple(read), tuple(notes))
@@ -93,15 +95,22 @@ def read_references(population: PopulationSpec, store: Store, meant: Meaning = l
     DataError
         If a row does not say whose it is; the row is named.
     """
-    table = open_table(population.references)
+    table = table_at(population.references)
     table.require([population.person, *(name for name in population.columns if name != "*")])
     return wide_references(store, table, population.person, population.labelled(table.names), meant)
 
 
-def source_sha256(source: Source) -> str:
-    """The SHA-256 of the file, or of the files in the folder, of a source."""
-    path = source.path if source.path.exists() else Path(str(source.path).rsplit("::", 1)[0])
-    return file_sha256(path)
+def source_sha256(source: Source, opened: OpenedSource) -> str | None:
+    """The SHA-256 of the file of a source; of several, that of their names and SHA-256; None if it is not of files.
+
+    Guarantees
+    ----------
+    A SourceError if several files, or what was fetched, are no longer those that were opened.
+    """
+    place = source.path
+    if isinstance(place, Address) or has_parts(place):
+        return None if opened.table is None else opened.table.sha256()
+    return file_sha256(place if place.exists() else Path(str(place).rsplit("::", 1)[0]))
 
 
 def opened_source(
@@ -133,14 +142,16 @@ def _table(source: Source, forms: Mapping[str, NamedForm], engine: str) -> Opene
         forms,
         source.identifier,
     )
-    return OpenedSource(wide, None, _recoded(source))
+    return OpenedSource(wide, None, _notes_on(source, table), table)
 
 
 def _long_table(source: Source, forms: Mapping[str, NamedForm]) -> OpenedSource:
-    rows, names, unsure = long_records(table_of(source.path, source.format), source)
+    table = table_of(source.path, source.format)
+    rows, names, unsure = long_records(table, source)
     alone = [f"source '{source.name}': no column says which record a fact is in: all are taken to be one person's"]
-    notes = [*_recoded(source), *(alone if names is None else ()), *_unsure(source, unsure)]
-    return OpenedSource(replace(rows, forms=forms), names if names is None else distinct_names(names), notes)
+    notes = [*_notes_on(source, table), *(alone if names is None else ()), *_unsure(source, unsure)]
+    called = names if names is None else distinct_names(names)
+    return OpenedSource(replace(rows, forms=forms), called, notes, table)
 
 
 def _long(records: Sequence[FileRecord], source: Source) -> Long:
@@ -158,13 +169,16 @@ def _long(records: Sequence[FileRecord], source: Source) -> Long:
     return Long(pa.table(arrays, schema=pa.schema(kinds)), len(records))
 
 
-def _recoded(source: Source) -> list[str]:
-    encoding = encoding_told(source.path)
-    if encoding is None:
-        return []
-    return [
-        f"source '{source.name}' is not UTF-8 and was read as {encoding}; if letters come out wrong, save it as UTF-8"
-    ]
+def _notes_on(source: Source, table: Table) -> list[str]:
+    """Notes on a table that is not in UTF-8, or not of files that have a fingerprint."""
+    notes = []
+    if (encoding := encoding_told(table.parts)) is not None:
+        words = f"is not UTF-8 and was read as {encoding}; if letters come out wrong, save it as UTF-8"
+        notes.append(f"source '{source.name}' {words}")
+    if isinstance(source.path, Address) and table.path is None:
+        words = f"is read in place, at {source.path}, and has no SHA-256: a change may go unnoticed"
+        notes.append(f"source '{source.name}' {words}")
+    return notes
 
 
 def notes_on_rows(source: Source, unsure: int, undecided: Sequence[str]) -> list[str]:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from tacit.errors import DataError
+from tacit.errors import DataError, SourceError
 from tacit.person.model.records import Fact
 from tacit.person.plans.letters import Law
 from tacit.person.plans.removals import Offer
+from tacit.person.sources.places import Address, Place, has_parts
 
 SourceFormat = Literal[
     "table",
@@ -30,14 +31,15 @@ SourceFormat = Literal[
 
 @dataclass(frozen=True)
 class Source:
-    """A file with records of people.
+    """A file with records of people, or several that are one table.
 
     Attributes
     ----------
     name : str
         Unique in the case.
-    path : Path
-        The file; absolute, or relative if the path of the case file is.
+    path : Path or Address
+        The file; absolute, or relative if the path of the case file is. For rows and columns it may also be a folder,
+        a pattern (``2024/*.parquet``) or an address.
     format : str
         Rows and columns (``table``, ``json``); a label and a value per row (``long``); or one of those in
         :mod:`tacit.person.sources.formats`.
@@ -62,7 +64,7 @@ class Source:
     """
 
     name: str
-    path: Path
+    path: Place
     format: SourceFormat = "table"
     columns: Mapping[str, str | None] = field(default_factory=dict)
     identifier: str | None = None
@@ -80,6 +82,15 @@ class Source:
         """
         parts = (column for columns in self.joined.values() for column in columns)
         return mapped(self.columns, names, {self.identifier, self.confidence_column, *parts})
+
+    @property
+    def file(self) -> Path:
+        """The one file of a source that is not a table."""
+        if isinstance(self.path, Address):
+            raise SourceError(f"{self.path} is an address, where only tables are read: download it first")
+        if has_parts(self.path):
+            raise SourceError(f"{self.path} is several files, which only a table may be: make each a source of its own")
+        return self.path
 
     def labels_of(self, usual: Mapping[str, str]) -> dict[str, str | None]:
         """The label of every field in a file that is not a table: the ``usual`` one, or what the case says."""
@@ -102,8 +113,8 @@ class PopulationSpec:
 
     Attributes
     ----------
-    references : Path
-        The table; a person may have several rows.
+    references : Path or Address
+        The table, as that of a source; a person may have several rows.
     person : str
         The column that tells people apart; it is not an attribute.
     columns : mapping from column to label
@@ -114,7 +125,7 @@ class PopulationSpec:
         Labels for which l-diversity is counted.
     """
 
-    references: Path
+    references: Place
     person: str
     columns: Mapping[str, str | None] = field(default_factory=dict)
     quasi_identifiers: tuple[str, ...] = ()

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from tacit.errors import DataError, SourceError
 from tacit.loading import checked_path
+from tacit.tables.columns import are_whole_numbers
 from tacit.tables.engines.protocol import Partitions
 from tacit.tables.formats.format import SourceFile, whole
 
@@ -21,13 +22,17 @@ if TYPE_CHECKING:
 # The value in the name of a folder whose rows have no value in that column.
 _MISSING = "__HIVE_DEFAULT_PARTITION__"
 _NAMED = re.compile(r"([^=/]+)=([^/]*)")
-_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _CERTIFICATE = "certificate.json"
 
 
 def is_pattern(address: str) -> bool:
     """Whether an address stands for several files: it holds ``*``, ``?`` or ``[``, and no file has that name."""
     return glob.has_magic(address) and not os.path.lexists(address)
+
+
+def is_several(address: str) -> bool:
+    """Whether an address stands for several files, as a folder or a pattern does, and not for one."""
+    return os.path.isdir(address) or (is_pattern(address) and not os.path.isfile(address.rsplit("::", 1)[0]))
 
 
 def files_within(folder: Path) -> list[Path]:
@@ -76,9 +81,7 @@ def partitions_of(folder: Path, parts: Sequence[Path], name: str) -> Partitions:
             raise SourceError(f"{name} is partitioned in two ways: {parts[0]} and {part} differ in their folders")
     columns = {key: [None if each[key] == _MISSING else each[key] for each in named] for key in named[0]}
     return {
-        key: tuple(int(v) if v is not None else None for v in values)
-        if all(v is None or _WHOLE.fullmatch(v) for v in values)
-        else tuple(values)
+        key: tuple(int(v) if v is not None else None for v in values) if are_whole_numbers(values) else tuple(values)
         for key, values in columns.items()
     }
 

@@ -40,6 +40,7 @@ def answered_on_spark(
     answer: Callable[[Inquiry], Answer],
     *,
     adversary: Sequence[str] = (),
+    remote: bool = False,
     progress: Progress | None = None,
 ) -> Answer:
     """The ``answer`` to a question about the person of a case, whose records are read and joined by Spark.
@@ -52,7 +53,7 @@ def answered_on_spark(
     than MOST_NEAR records of an adversary are refused.
     """
     tell = progress or silent
-    whole, notes = _without_likely(narrowed(case, adversary=adversary))
+    whole, notes = _without_likely(narrowed(case, adversary=adversary, engine="spark", remote=remote))
     looking = Looking(whole.labels, whole.reference, views_of(whole.adversaries))
     with reading("the records"):
         bench = SpreadBench(read_on_spark(whole, looking, tell), looking, tell)

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import reduce
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,8 @@ from tacit.person.link.distributed import rows
 from tacit.person.link.distributed.rows import ROW_TYPE, in_parts
 from tacit.person.link.forms.evidence import ColumnReading
 from tacit.person.link.wide import Wide, WideEvidence, gathered, wide_evidence
+from tacit.person.sources.formats import in_json
+from tacit.person.sources.places import Place
 from tacit.person.sources.reading import (
     OpenedSource,
     distinct_names,
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+# The most tasks for each core of the cluster in which a table is read: a task takes a worker longer than a small file.
+TASKS = 8
 # What a worker makes of some rows of a table, which it gets with their places.
 Look = Callable[["pa.Table", IntArray], Iterable["pa.Table"]]
 
@@ -51,10 +54,10 @@ class SpreadSource:
     """
 
     name: str
-    path: Path
+    path: Place
     first: int
     records: int
-    sha256: str
+    sha256: str | None
     names: pa.Array | None
     named: bool
 
@@ -99,7 +102,7 @@ def read_on_spark(case: Case, looking: Looking, progress: Progress) -> SpreadRow
     first = 0
     for place, source in enumerate(case.sources):
         progress(f"reading {source.name}", place / len(case.sources))
-        on_spark = source.format == "table" and source.path.suffix.lower() != ".json"
+        on_spark = source.format == "table" and not in_json(source.path, source.format)
         opened = opened_source(source, case.person, forms_in(case), engine="spark" if on_spark else "duckdb")
         read = _on_workers if on_spark else _on_driver
         frame, one, more = read(source, opened, looking, first)
@@ -140,7 +143,7 @@ def _on_driver(
     names = opened.names if called is None else distinct_names(called) if repeated else called
     rids = np.arange(first, first + records, dtype=np.int64)
     frame = from_arrow(pa.concat_tables(looking.rows(whole.attributes, rids, None)))
-    one = SpreadSource(source.name, source.path, first, records, source_sha256(source), names, named=False)
+    one = SpreadSource(source.name, source.path, first, records, source_sha256(source, opened), names, named=False)
     return frame, one, notes_on_rows(source, unsure, undecided)
 
 
@@ -160,7 +163,7 @@ def _on_workers(
         yield from looking.rows(whole.attributes, places + first, whole.names[0])
 
     frame = _mapped(wide, look, ROW_TYPE)
-    one = SpreadSource(source.name, source.path, first, shown.records, source_sha256(source), None, named)
+    one = SpreadSource(source.name, source.path, first, shown.records, source_sha256(source, opened), None, named)
     undecided = [name for name in wide.columns if name in readings and readings[name].undecided]
     return frame, one, notes_on_rows(source, shown.unsure, undecided)
 
@@ -219,4 +222,7 @@ def _mapped(wide: Wide, look: Look, kinds: Any) -> DataFrame:
         return in_parts(batches, look, size)
 
     with wide.table.reading():
-        return _placed_rows(wide).mapInArrow(on_worker, kinds)
+        placed = _placed_rows(wide)
+        most = TASKS * placed.sparkSession.sparkContext.defaultParallelism
+        # Small files are partitions of their own; where there are many, several make one task, in their order.
+        return placed.coalesce(most).mapInArrow(on_worker, kinds)

@@ -82,7 +82,7 @@ def read_breaches(source: Source, person: Reference) -> Reading:
 
 def _breaches(source: Source) -> Iterator[_Breach]:
     wanted = "JSON; save the service's answer unchanged"
-    data = parsed(bytes_in(source.path, "list of breaches"), source.path, wanted)
+    data = parsed(bytes_in(source.file, "list of breaches"), source.file, wanted)
     accounts = accounts_in(data)
     if accounts is None:
         yield from _listed(source, data if isinstance(data, list) else [data], None)
@@ -94,8 +94,8 @@ def _breaches(source: Source) -> Iterator[_Breach]:
 def _listed(source: Source, breaches: list[Any], account: Account | None) -> Iterator[_Breach]:
     for place, breach in enumerate(breaches, start=1):
         if not isinstance(breach, dict):
-            raise DataError(f"{source.path} is not a list of breaches: save the service's answer unchanged")
-        where, name, classes = f"{source.path}, breach {place}", breach.get("Name"), breach.get("DataClasses")
+            raise DataError(f"{source.file} is not a list of breaches: save the service's answer unchanged")
+        where, name, classes = f"{source.file}, breach {place}", breach.get("Name"), breach.get("DataClasses")
         if not isinstance(name, str) or not name:
             raise DataError(f"{where} has no Name: is it a list of Have I Been Pwned breaches?")
         if account is not None and classes is None:

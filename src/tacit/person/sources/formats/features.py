@@ -34,7 +34,7 @@ def read_features(source: Source, unlabelled: set[str] | None = None) -> Iterato
     labels = source.labels_of(USUAL_LABELS)
     naming = source.identifier or "RECORD_ID"
     for line, data in _objects(source):
-        where = f"{source.path}, line {line}"
+        where = f"{source.file}, line {line}"
         features = data.get("FEATURES", [])
         if not isinstance(features, list) or not all(isinstance(feature, dict) for feature in features):
             raise DataError(f"{where}: FEATURES is not a list of objects; is this a file from Senzing?")
@@ -56,15 +56,15 @@ def _quiet(key: str) -> bool:
 
 def _objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
     wanted = "a JSON object; write one object per line"
-    for line, raw in enumerate(lines_in(source.path, "list of features"), start=1):
+    for line, raw in enumerate(lines_in(source.file, "list of features"), start=1):
         if not raw.strip():
             continue
-        data = parsed(raw, source.path, wanted, line)
+        data = parsed(raw, source.file, wanted, line)
         if not isinstance(data, dict):
-            raise DataError(f"{source.path}, line {line}: not {wanted}")
+            raise DataError(f"{source.file}, line {line}: not {wanted}")
         if line == 1 and "FEATURES" not in data:
             hint = "if it is an ordinary table, say format: table"
-            raise DataError(f"{source.path}, line 1: no FEATURES; {hint}")
+            raise DataError(f"{source.file}, line 1: no FEATURES; {hint}")
         yield line, data
 
 

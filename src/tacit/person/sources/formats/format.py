@@ -118,21 +118,21 @@ def of_entries(
 
     def read(source: Source, person: Reference | None) -> Reading:
         labels, records, unlabelled = source.labels_of(usual), [], set()
-        for entry in entries(source.path):
+        for entry in entries(source.file):
             facts = [(label, value) for field, value in entry.fields if (label := labels.get(field)) is not None]
             unlabelled |= {field for field, _ in entry.fields if field not in labels}
             if facts:
                 records.append(FileRecord(entry.name, facts, 1.0))
         if not records:
             raise DataError(
-                f"{source.path} has no record of {title} that says something about a person: is it the right file?"
+                f"{source.file} has no record of {title} that says something about a person: is it the right file?"
             )
         note = f"source '{source.name}': fields without a label, left out: {', '.join(sorted(unlabelled))}"
         return records, [note] * bool(unlabelled)
 
     def labels_in(source: Source) -> set[str]:
         labels = source.labels_of(usual)
-        fields = {field for entry in islice(entries(source.path), LOOKED_AT) for field, _ in entry.fields}
+        fields = {field for entry in islice(entries(source.file), LOOKED_AT) for field, _ in entry.fields}
         return {label for field in fields if (label := labels.get(field)) is not None}
 
     return FileFormat(name, title, fits, usual, read, labels_in)

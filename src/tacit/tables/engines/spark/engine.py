@@ -12,7 +12,6 @@ from itertools import accumulate
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
 from weakref import WeakKeyDictionary, finalize
 
 import numpy as np
@@ -24,6 +23,7 @@ from tacit.tables.columns import ROW, plain_names
 from tacit.tables.engines.duckdb import connections
 from tacit.tables.engines.duckdb.sql import renamed
 from tacit.tables.engines.protocol import Engine
+from tacit.tables.engines.spark.addresses import parquet_at
 from tacit.tables.engines.spark.drawing import NUMBER, drawn_numbers, redrawn
 from tacit.tables.engines.spark.lookups import at_place, column, from_arrow, with_symbol
 from tacit.tables.engines.spark.numbering import FEW, SOME, numbered_on_workers
@@ -164,10 +164,8 @@ class SparkEngine(Engine):
 
     def of_address(self, address: str) -> tuple[Rows, tuple[str, ...]]:
         """Parquet at any address that the session has a reader for, in Spark's own order of the files."""
-        frame = session().read.parquet(address)
-        parts = unquote(next(iter(frame.inputFiles()), "")).split("/")[:-1]
-        in_folders = {name for name, mark, _ in (each.partition("=") for each in parts) if mark}
-        return self.of_frame(frame), tuple(name for name in frame.columns if name in in_folders)
+        frame, folders = parquet_at(address)
+        return self.of_frame(frame), folders
 
     def of_jsonl(self, paths: Sequence[Path], types: Mapping[str, str], partitions: Partitions) -> Rows:
         addresses = [_address(path) for path in paths]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 MOVED = "tacit: rows moved"
 # Tacit's own errors, as workers raise them.
 _OF_WORKERS = (UnknownValueError, DataError, SourceError, EngineError)
+# The user and the password of an address.
+_WHOSE = re.compile(r"(?<=//)[^\s/'\"]+@|(?<=//)[^\s/'\":]*:[^\s'\"]*@")
 _OWN = r"tacit\.errors\.(\w+Error): (.*)"
 
 
@@ -80,7 +82,9 @@ def reading(name: str) -> Iterator[None]:
         with connections.reading(name):
             yield
     except refusals as error:
-        raise _tacit_error(name, error) from error
+        # Spark repeats an address with its password, and whoever shows the cause of an error would show that.
+        hidden = "://" in name or _WHOSE.search(str(error)) is not None
+        raise _tacit_error(name, error) from (None if hidden else error)
 
 
 def _tacit_error(name: str, error: Exception) -> TacitError:
@@ -101,10 +105,19 @@ def _tacit_error(name: str, error: Exception) -> TacitError:
         )
     if re.search("FILE_NOT_EXIST|FileNotFoundException|AccessControlException|Permission denied", message):
         return SourceError(f"the workers of Spark cannot read {name}: give them a path that all of them see")
-    if scheme := re.search(r'No FileSystem for scheme "([\w+.-]+)"', message):
-        return SourceError(f"Spark has no reader for {scheme[1]}: addresses here; add its package to the session")
+    if re.search(
+        r"No FileSystem for scheme|UNSUPPORTED_FILE_SYSTEM|Class org\.apache\.hadoop\.fs\.\S+ not found", message
+    ):
+        scheme = name.partition("://")[0]
+        return SourceError(f"Spark has no reader for {scheme}: addresses here; add its package to the session")
+    if "UNABLE_TO_INFER_SCHEMA" in message:
+        return SourceError(f"Spark finds no Parquet at {name}, which is all that it reads at an address: check it")
+    if re.search("CANNOT_READ_FILE_FOOTER|is not a Parquet file", message):
+        return SourceError(f"{name} holds a file that is not intact Parquet: write it again, or name the others")
     if "PATH_NOT_FOUND" in message:
         return SourceError(f"Spark finds nothing at {name}: check the address")
+    if "PARQUET_COLUMN_DATA_TYPE_MISMATCH" in message:
+        return DataError(f"the parts of {name} have columns of the same name and other types: give all the same types")
     if re.search("MALFORMED|FAILED_READ_FILE|CANNOT_PARSE|BadRecord", message):
         return DataError(f"{name} has a line or value Spark cannot read: fix it; DuckDB names the line")
     if re.search(r"TIMESTAMP\(NANOS|UNSUPPORTED_TIME_TYPE", message):
@@ -119,5 +132,5 @@ def _tacit_error(name: str, error: Exception) -> TacitError:
         for line in message.splitlines()
         if line.strip() and not line.startswith(("An error occurred while", "An exception was"))
     ]
-    first = re.sub(r"\s+", " ", lines[0])[:300] if lines else type(error).__name__
+    first = _WHOSE.sub("", re.sub(r"\s+", " ", lines[0]))[:300] if lines else type(error).__name__
     return EngineError(f"Spark refused a query on {name}: {first}")
