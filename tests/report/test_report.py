@@ -537,7 +537,7 @@ def test_the_points_of_the_trade_off_lie_on_straight_scales():
 
 def test_what_releases_keep_lies_on_straight_scales_and_every_point_says_its_numbers():
     ladder = samples.ladder()
-    steps = [LadderStep(rung.epsilon, 2.0, rung.kept, "0", "7") for rung in ladder.rungs]
+    steps = [LadderStep(rung.epsilon, rung.kept, "0", "7") for rung in ladder.rungs]
     picture = draw(KeptByEpsilon(steps, 1), width=700)
     dots = {int(dot.attrib["data-k"]): dot for dot in marks(picture, "circle", "point")}
     at = {k: (size(dot, "cx"), size(dot, "cy")) for k, dot in dots.items()}

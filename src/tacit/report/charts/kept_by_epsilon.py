@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from tacit.document import KeptByEpsilon, LadderStep
-from tacit.document.quantities import number, percent, setting, share, unit_name
+from tacit.document.quantities import LiftFactor, percent, setting, share, unit_name
 from tacit.document.strings import printable, shorten
 from tacit.errors import Wording
 from tacit.report.charts import svg
@@ -71,7 +71,7 @@ def slider(chart: KeptByEpsilon, wording: Wording) -> Markup:
     if not chart.steps:
         return Markup()
     points = [
-        (setting(step.epsilon), number(step.factor), share(step.kept), step.found, step.guessed) for step in chart.steps
+        (setting(step.epsilon), LiftFactor(step.epsilon, "up").told(wording), share(step.kept), step.found, step.guessed) for step in chart.steps
     ]
     rows = [[[printable(cell) for cell in row] for row in step.rows] for step in chart.steps]
     unit, step = unit_name(wording), chart.steps[chart.place]
