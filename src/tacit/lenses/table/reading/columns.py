@@ -28,6 +28,55 @@ SAID = 0.5
 
 
 @dataclass(frozen=True, eq=False)
+class ToldColumn:
+    """What a released column tells in all: the ``parts`` (levels x atoms) of its levels, the ``records`` of each."""
+
+    scale: AnyScale
+    parts: NDArray[np.bool_]
+    records: Floats
+
+    @property
+    def surely(self) -> Floats:
+        """The rows that state each atom and no other."""
+        return np.asarray(self.records @ (self.parts & (self.parts.sum(axis=1) == 1)[:, None]))
+
+    @property
+    def maybe(self) -> Floats:
+        """The rows that allow each atom."""
+        return np.asarray(self.records @ self.parts)
+
+    @cached_property
+    def ranges(self) -> AtomRanges | None:
+        """The numbers or days of each atom; None if the column holds neither."""
+        return ranges_of(self.scale)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """How often each atom occurs, as far as the release tells; where it does not, wide ranges are likelier."""
+        start = np.ones(self.scale.size)
+        if self.ranges is not None:
+            start[: self.scale.present] = self.ranges.widths
+            start[self.scale.present :] = start[: self.scale.present].mean()
+        return self._shares(start)
+
+    @cached_property
+    def shares_without_widths(self) -> Floats:
+        """The same, if a wide range is no likelier than a narrow one: the release leaves that open."""
+        return self._shares(np.ones(self.scale.size))
+
+    def _shares(self, start: Floats) -> Floats:
+        even = self.scale.present if self.ranges is not None else 0
+        return shares_of(self.parts.astype(np.float64), self.records, start, even=even)
+
+    @cached_property
+    def estimates(self) -> Floats:
+        """How many records have each atom; NaN where fewer than half of them state it: then there is no estimate."""
+        # An estimate must not contradict what is certain.
+        records = np.clip(self.shares * self.records.sum(), self.surely, self.maybe)
+        return np.where(self.surely >= SAID * records, records, np.nan)
+
+
+@dataclass(frozen=True, eq=False)
 class ReadColumn:
     """The levels of a released column: the ``parts`` (levels x atoms) of each, and the ``level`` of each row.
 
@@ -52,43 +101,26 @@ class ReadColumn:
         numbers = np.array([np.nan if each is None else each for each in meant], dtype=np.float64) if numeric else None
         return cls(scale, np.stack(list(meant.values())), level, numbers)
 
-    @property
-    def records(self) -> Floats:
-        """The rows of each level."""
-        return np.bincount(self.level, minlength=len(self.parts)).astype(np.float64)
-
-    @property
-    def surely(self) -> Floats:
-        """The rows that state each atom and no other."""
-        return np.asarray(self.records @ (self.parts & (self.parts.sum(axis=1) == 1)[:, None]))
+    @cached_property
+    def told(self) -> ToldColumn:
+        """What all rows tell together."""
+        records = np.bincount(self.level, minlength=len(self.parts)).astype(np.float64)
+        return ToldColumn(self.scale, self.parts, records)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Each atom as the release words it."""
         return atom_names(self.scale)
 
-    @cached_property
+    @property
     def ranges(self) -> AtomRanges | None:
         """The numbers or days of each atom; None if the column holds neither."""
-        return ranges_of(self.scale)
+        return self.told.ranges
 
-    @cached_property
+    @property
     def shares(self) -> Floats:
-        """How often each atom occurs, as far as the release tells; where it does not, wide ranges are likelier."""
-        start = np.ones(self.scale.size)
-        if self.ranges is not None:
-            start[: self.scale.present] = self.ranges.widths
-            start[self.scale.present :] = start[: self.scale.present].mean()
-        return self._shares(start)
-
-    @cached_property
-    def shares_without_widths(self) -> Floats:
-        """The same, if a wide range is no likelier than a narrow one: the release leaves that open."""
-        return self._shares(np.ones(self.scale.size))
-
-    def _shares(self, start: Floats) -> Floats:
-        even = self.scale.present if self.ranges is not None else 0
-        return shares_of(self.parts.astype(np.float64), self.records, start, even=even)
+        """How often each atom occurs, as far as the release tells."""
+        return self.told.shares
 
     @cached_property
     def chances(self) -> Floats:
