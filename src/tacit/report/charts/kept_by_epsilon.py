@@ -24,8 +24,8 @@ could be found, and <b data-field="4"></b> more secrets guessed than without the
 </div>"""
 )
 _ROWS = Markup(
-    """<div class="scroll"><table class="before-after"><caption>{many} records in {columns}, unchanged and as a release with
-epsilon <span data-field="0">{epsilon}</span> {unit} writes them</caption>
+    """<div class="scroll"><table class="before-after"><caption>{many} records in {columns}, unchanged and as a release
+with epsilon <span data-field="0">{epsilon}</span> {unit} writes them</caption>
 <thead><tr><td></td>{heads}</tr></thead>{records}</table></div>"""
 )
 _RECORD = Markup(
