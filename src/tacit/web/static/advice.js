@@ -24,7 +24,8 @@ export function advised(section, job, look, tried) {
   const { found, guessed } = atRisk(job.result);
   const as = make("tr", {}, make("th", { scope: "row" }, "no change"), numbers({ found, guessed, kept: 1 }));
   const heads = ["Change", "Found", "Guessed", "Kept"].map((words, place) => make("th", { scope: "col", class: place ? "n" : null }, words));
-  const caption = make("caption", {}, "Press one to examine the table again with that change; the file itself is not touched. Found and guessed: people in 1,000.");
+  const unknown = advice.some(({ found, guessed, kept }) => [found, guessed, kept].some((each) => typeof each !== "number")) ? " –: not measured." : "";
+  const caption = make("caption", {}, `Press one to examine the table again with that change; the file itself is not touched. Found and guessed: people in 1,000.${unknown}`);
   const table = make("table", { class: "advised" }, caption, make("thead", {}, make("tr", {}, heads)), make("tbody", {}, as, lines));
   section.querySelector("h2, h3")?.after(...section.querySelectorAll(":scope > .warning"), table);
 }
