@@ -38,6 +38,6 @@ def countable_values(code: CellCode, cells: Symbols, people: NDArray[np.int64]) 
         meant, place = code.meant(at), cells.columns.index(name)
         records = np.bincount(cells.codes[:, place], people, len(cells.levels[place])).astype(np.float64)
         written = [(meant[level], each) for level, each in zip(cells.levels[place], records, strict=True) if each]
-        told = ToldColumn(scale, np.stack([part for part, _ in written]), np.array([each for _, each in written]))
-        counted.append(CountableValues(name, int(np.isfinite(told.estimates).sum()), scale.size))
+        column = ToldColumn(scale, np.stack([part for part, _ in written]), np.array([each for _, each in written]))
+        counted.append(CountableValues(name, int(np.isfinite(column.estimates).sum()), scale.size))
     return tuple(counted)
