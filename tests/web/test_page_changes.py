@@ -33,6 +33,9 @@ def pages(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Op
 
 def test_making_columns_coarser_says_how_many_could_be_found_before_and_after(pages: OpenedPages) -> None:
     tab = pages.tab("/table?source=loans.csv")
+    tab.wait_for_selector("table.columns")
+    kinds = tab.locator("table.columns td[data-label='Looks like']").all_inner_texts()
+    assert kinds[:2] == ["number", "number"], "and not 'numbers' below it"
     tab.get_by_label("What is group?").select_option("secret")
     pages.answered(tab, tab.locator("button.main").click)
     before = audit(loans(), secret="group")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from tacit import document as doc
 from tacit.codes.scales.calendar import spoken
@@ -48,7 +48,7 @@ def keeping_section(
         "from other columns."
     )
     empty = doc.Paragraph(warning, "warning")
-    blocks = (*words, *((empty,) if nowhere else ()), *_columns(keeps, countable), *named)
+    blocks = (*words, *((empty,) if nowhere else ()), _columns(keeps, countable), *named)
     return doc.Section("What a reader keeps", blocks, kind="plug-in")
 
 
@@ -98,7 +98,7 @@ def _examples(column: ColumnLevels) -> list[str]:
     return [doc.shorten(spoken(level), 30) for level in telling[:: max(1, len(telling) // _EXAMPLES)]][:_EXAMPLES]
 
 
-def _columns(keeps: ReaderKeeps, countable: Sequence[CountableValues]) -> Iterator[doc.Block]:
+def _columns(keeps: ReaderKeeps, countable: Sequence[CountableValues]) -> doc.Figure:
     bars = [doc.BarRow(each.name, (doc.Bar("", each.kept),)) for each in keeps.columns[:_DRAWN]]
     counted = {each.column: _can_be_counted(each) for each in countable}
     rows = [
@@ -116,13 +116,11 @@ def _columns(keeps: ReaderKeeps, countable: Sequence[CountableValues]) -> Iterat
     heads = ("Column", ">Kept", ">Shares off by", *([">Can be counted"] if counted else []))
     table = doc.TableBlock(heads, rows, shown=sorted(first), more="columns")
     chart = doc.Bars("Kept of each column", "Kept; higher is better", bars, unit="probability", whole=True)
-    yield doc.Figure(chart, (table,))
-    if counted:
-        words = (
-            "Shares off by: if every row is divided among the values that it allows. Can be counted: for how many "
-            "values a reader gets an estimate; for the others, only bounds."
-        )
-        yield doc.Paragraph(words, "note")
+    words = (
+        "Shares off by: if every row is divided among the values that it allows. Can be counted: for how many values a "
+        "reader gets an estimate; for the others, only bounds."
+    )
+    return doc.Figure(chart, (table, *([doc.Paragraph(words, "note")] if counted else [])))
 
 
 def _can_be_counted(column: CountableValues) -> doc.Text:
