@@ -94,7 +94,7 @@ class ReadColumn:
         encoded = written.combine_chunks().dictionary_encode()
         numeric = not any(isinstance(level, str) for level in meant)
         place = {level: at for at, level in enumerate(meant)}
-        places = [place.get(_as_told(value, numeric=numeric), -1) for value in [*encoded.dictionary.to_pylist(), None]]
+        places = [place.get(as_told(value, numeric=numeric), -1) for value in [*encoded.dictionary.to_pylist(), None]]
         level = np.array(places)[np.asarray(encoded.indices.fill_null(len(places) - 1), dtype=np.int64)]
         if (level < 0).any():
             raise SourceError(f"column '{scale.column}' of the release has a value that its levels.json does not list")
@@ -154,7 +154,7 @@ class ReadColumn:
         return np.unique((middle * _GROUPS).astype(np.int64), return_inverse=True)[1].astype(np.int64)
 
 
-def _as_told(value: Any, *, numeric: bool) -> Any:
+def as_told(value: Any, *, numeric: bool) -> Any:
     """A released value as it stands in its code: text, or a number that a CSV file may hold as text."""
     if not numeric or value is None:
         return value

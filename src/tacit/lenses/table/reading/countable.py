@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tacit.codes.code import CellCode
-from tacit.lenses.table.reading.columns import ToldColumn
+from tacit.lenses.table.reading.columns import ToldColumn, as_told
 from tacit.tables.symbols import Symbols
 
 
@@ -37,7 +37,9 @@ def countable_values(code: CellCode, cells: Symbols, people: NDArray[np.int64]) 
     for at, (name, scale) in enumerate(zip(code.columns, code.scales, strict=True)):
         meant, place = code.meant(at), cells.columns.index(name)
         records = np.bincount(cells.codes[:, place], people, len(cells.levels[place])).astype(np.float64)
-        written = [(meant[level], each) for level, each in zip(cells.levels[place], records, strict=True) if each]
+        numeric = not any(isinstance(level, str) for level in meant)
+        levels = [as_told(level, numeric=numeric) for level in cells.levels[place]]
+        written = [(meant[level], each) for level, each in zip(levels, records, strict=True) if each]
         column = ToldColumn(scale, np.stack([part for part, _ in written]), np.array([each for _, each in written]))
         counted.append(CountableValues(name, int(np.isfinite(column.estimates).sum()), scale.size))
     return tuple(counted)
