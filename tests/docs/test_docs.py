@@ -23,6 +23,7 @@ from places import ROOT
 from sizes import many
 from tacit.cli.commands import tacit as command
 from tacit.lift import MEASURES
+from tacit.release.claims.factors import factor_down, factor_up
 from tacit.verbs import demo
 from tacit.verbs.explain import TERMS
 
@@ -305,3 +306,12 @@ def test_every_howto_is_reached_from_another_page() -> None:
         if "://" not in link
     }
     assert {page for page in DOCS.rglob("*.md") if page.name != "README.md"} <= linked
+
+
+def test_the_factors_of_an_epsilon_are_rounded_as_a_certificate_rounds_them() -> None:
+    text = (DOCS / "howto" / "choose-epsilon.md").read_text("utf-8")
+    rows = re.findall(r"^\| ([\d.]+) \| × ([\d.]+) \| × ([\d.]+) \| ([\d.]+) % to ([\d.]+) % \|$", text, re.MULTILINE)
+    assert len(rows) == 6
+    for epsilon, least, most, low, high in rows:
+        assert (least, most) == (factor_down(float(epsilon)), factor_up(float(epsilon)))
+        assert (float(low), float(high)) == pytest.approx((10 * float(least), 10 * float(most)))

@@ -172,3 +172,21 @@ def test_by_rules_the_people_of_the_batch_are_counted(folder: Path, tmp_path: Pa
     # The attic may be drawn here, too, and nobody of this batch lives in it.
     assert (made.certificate.file.least, made.certificate.file.smallest) == (20, 0)
     assert verify(tmp_path / "r", against=batch).verdict == "holds"
+
+
+@pytest.mark.parametrize("how", [{"mechanism": "watchdog"}, {"mechanism": "optimal", "effort": "low"}])
+def test_a_file_in_which_people_can_be_found_is_not_advised_for_publication(
+    folder: Path, tmp_path: Path, how: dict[str, Any]
+) -> None:
+    made = {
+        least: protect(
+            folder / "people.csv", secret="illness", epsilon=0.5, least=least, out=tmp_path / f"{least}", **how
+        )
+        for least in (1, 10)
+    }
+    told = {least: " ".join(str(each).split()) for least, each in made.items()}
+    assert made[1].certificate.file.holds
+    assert "Publish data.csv" in told[1]
+    assert not made[10].certificate.file.holds
+    assert "Publish data.csv" not in told[10]
+    assert "Do not publish data.csv: somebody who has all of it and knows a person's values finds the row" in told[10]

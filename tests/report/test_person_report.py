@@ -383,6 +383,19 @@ def test_costs_that_do_not_differ_are_no_axis():
     assert "And what it costs" not in to_html(hostile_audit())
 
 
+def test_a_share_of_the_file_reads_as_one_in_every_tile_and_leakage_as_a_number() -> None:
+    audit = replace(bare_audit(), together=1.0)
+    top = max(audit.rungs, key=lambda rung: rung.leakage)
+    audit = replace(audit, strongest=top.adversary, rungs=(replace(top, best_recall=1.0, precision=0.5, leakage=0.75),))
+    values = re.findall(r"<dt>(\w+)</dt><dd>([^<]+)<", to_html(audit))
+    assert dict(values).items() >= {
+        ("Recall", "100%"),
+        ("Leakage", "0.750"),
+        ("Precision", "50.0%"),
+        ("Together", "100%"),
+    }
+
+
 # Charts: a wrong scale must fail
 
 

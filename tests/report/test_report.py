@@ -30,6 +30,7 @@ from tacit.document import (
     KeptByEpsilon,
     LadderStep,
     Layer,
+    LiftFactor,
     Line,
     Nats,
     RiskHistogram,
@@ -47,6 +48,7 @@ from tacit.lenses.facts import SecretValue
 from tacit.lenses.table.answers.trade_off import by_epsilon, place_of
 from tacit.lenses.table.ladder.results import Ladder
 from tacit.lenses.table.results import ColumnLeak, ColumnRole, RiskyValue, Suggestion
+from tacit.release.claims import factor_up
 from tacit.report import Result, fragment, show, to_html, to_json, to_text, write_report
 from tacit.report.charts import draw
 
@@ -537,7 +539,7 @@ def test_the_points_of_the_trade_off_lie_on_straight_scales():
 
 def test_what_releases_keep_lies_on_straight_scales_and_every_point_says_its_numbers():
     ladder = samples.ladder()
-    steps = [LadderStep(rung.epsilon, 2.0, rung.kept, "0", "7") for rung in ladder.rungs]
+    steps = [LadderStep(rung.epsilon, rung.kept, "0", "7") for rung in ladder.rungs]
     picture = draw(KeptByEpsilon(steps, 1), width=700)
     dots = {int(dot.attrib["data-k"]): dot for dot in marks(picture, "circle", "point")}
     at = {k: (size(dot, "cx"), size(dot, "cy")) for k, dot in dots.items()}
@@ -594,6 +596,39 @@ def test_a_measure_lies_outside_its_band_by_as_much_as_the_numbers_say():
     )
     zero = size(axis, "x1")
     assert (size(dot, "cx") - zero) / (size(band, "x") - zero) == pytest.approx(0.1123 / 0.0102, rel=0.01)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.25, 0.5, 0.7, 1.0, 1.5, 2.0, 5.0, 9.0])
+def test_a_factor_that_is_promised_is_rounded_up_and_reads_as_in_the_claim_of_the_release(epsilon: float) -> None:
+    told = LiftFactor(epsilon, "up").told(Wording())
+    assert math.exp(epsilon) <= float(told.replace(",", "")) < 1.01 * math.exp(epsilon)
+    assert epsilon == 9.0 or float(told) == float(factor_up(epsilon))
+
+
+def test_an_audit_rounds_every_factor_that_it_promises_up() -> None:
+    # e^0.7 is 2.0138 and e^1.5 is 4.4817: rounded to the nearest, both would promise too much.
+    audit = samples.audit_result()
+    rungs = [replace(rung, epsilon=epsilon) for rung, epsilon in zip(audit.ladder.rungs, (0.7, 1.5, 2.0), strict=True)]
+    audit = replace(audit, ladder=replace(audit.ladder, rungs=tuple(rungs), epsilon=1.5))
+    text, page = to_text(audit, full=True), to_html(audit)
+    assert "no secret becomes more than 4.49 times as likely" in " ".join(text.split())
+    for shown in (text, page):
+        assert "2.02" in shown
+        assert "2.01" not in shown
+        assert "4.48" not in shown
+
+
+def test_a_long_headline_is_no_wall_of_bold_words() -> None:
+    result = samples.protect_result()
+    assert "<h1>" in to_html(result)
+    assert "<h1 class=long>" in to_html(replace(result, headline="It keeps much of every column. " * 8))
+
+
+def test_the_slider_names_its_stops_and_the_records_say_how_many_columns_they_have() -> None:
+    audit = samples.audit_result()
+    stops = "".join(f"<span>{rung.epsilon:g}</span>" for rung in audit.ladder.rungs)
+    assert f'<div class="stops" aria-hidden="true">{stops}</div>' in to_html(audit)
+    assert f"records in {len(audit.ladder.columns)} columns, unchanged" in to_html(audit)
 
 
 # In a browser

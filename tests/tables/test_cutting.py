@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, strategies as st
@@ -11,7 +13,7 @@ from hypothesis import given, strategies as st
 from tacit.errors import ArgumentError, DataError
 from tacit.release import decoded, text_of
 from tacit.tables import Cut, count, cut, cut_points, open_table
-from tacit.tables.numbers import in_numbers
+from tacit.tables.numbers import in_numbers, in_own_precision
 
 NAN, INF = float("nan"), float("inf")
 
@@ -105,3 +107,20 @@ def test_every_engine_reads_a_column_as_the_same_numbers_in_their_order(as_table
     counts = count(made, ["a.b", "other"])
     assert counts.levels[0] == (-0.5, 9.0, 10.0, 100.0, None)
     assert counts.levels[1] == (1, 2, 3, 4, 5, 6)
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (3.20000004768372, "3.2"),
+        (float(np.float32(0.1)), "0.1"),
+        (0.8, "0.8"),
+        (2 / 3, "0.6666666666666666"),
+        (0.1 + 0.2, "0.30000000000000004"),
+        (16777217.0, "16777217.0"),
+        (1e300, "1e+300"),
+        (-math.inf, "-Infinity"),
+    ],
+)
+def test_a_number_kept_in_32_bits_reads_as_it_was_written_and_no_other_is_shortened(number: float, text: str) -> None:
+    assert in_own_precision(number) == text

@@ -143,13 +143,12 @@ class TradeOff(Chart):
 
 @dataclass(frozen=True)
 class LadderStep:
-    """One epsilon: the factor it stands for, what is kept of a column on average, and how many of 1,000 are at risk.
+    """One epsilon: what is kept of a column on average, and how many of 1,000 are at risk.
 
     ``rows`` are a few records as a release at that epsilon writes them.
     """
 
     epsilon: Information
-    factor: float
     kept: float
     found: str
     guessed: str

@@ -366,15 +366,20 @@ def measured(value: float | None, unit: str, *, with_unit: bool = True) -> Nats 
 
 @dataclass(frozen=True)
 class LiftFactor:
-    """e to the power of some nats, the same for readers of nats and of bits: 2 is twice as likely, 0.5 half."""
+    """e to the power of some nats, the same for readers of nats and of bits: 2 is twice as likely, 0.5 half.
+
+    A factor that is promised is ``rounded`` up, so that it never says less than the bound allows.
+    """
 
     nats: float | None
+    rounded: Rounding = "nearest"
 
     def told(self, wording: Wording) -> str:
         """Only the factor; the words around it say what becomes likelier."""
         if self.nats is None or math.isnan(self.nats):
             return UNKNOWN
-        return number(math.exp(self.nats) if self.nats < _LARGEST_POWER else math.inf)
+        factor = math.exp(self.nats) if self.nats < _LARGEST_POWER else math.inf
+        return number(factor if self.rounded == "nearest" else float(digits(factor, 3, self.rounded)))
 
 
 def factor_limits(low: float, high: float, kind: Literal["95% interval", ""] = "") -> Interval:

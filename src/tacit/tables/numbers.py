@@ -39,6 +39,20 @@ def number_of(value: Any) -> float:
     return np.nan if value is None else float(value)
 
 
+def in_own_precision(number: float) -> str:
+    """A number for people: the shortest text that reads as the same number in the precision that it was kept in.
+
+    0.221 that was kept in 32 bits is 0.221000003814697 in 64. Nothing that is certified is written this way.
+    """
+    if not np.isfinite(number):
+        return {np.inf: "Infinity", -np.inf: "-Infinity"}.get(number, repr(number))
+    with np.errstate(over="ignore", under="ignore"):
+        kept = np.float32(number)
+    short = repr(float(str(kept)))
+    was_short = f"{float(kept):.15g}" == f"{number:.15g}"
+    return short if was_short and len(short) < len(repr(number)) else repr(number)
+
+
 def reads_as_number(text: str) -> bool:
     """Whether a text is a number, infinite or missing."""
     return _READABLE.fullmatch(text) is not None

@@ -65,7 +65,7 @@ egamma: The kind of delta that adds up by how much probabilities exceed what eps
   beyond epsilon costs next to nothing; a secret that is ruled out costs its whole probability. Nothing done to the
   release later can raise the sum.
 epsilon: The bound on the absolute log-lift, in nats. At epsilon 0.5, seeing a record changes the probability of any
-  secret by a factor between 0.61 and 1.65. It is not the epsilon of differential privacy.
+  secret by a factor between 0.606 and 1.65. It is not the epsilon of differential privacy.
 epsilon_high: The bound on how much likelier a secret may become: its probability never grows by more than a factor of
   e^epsilon_high. Given alone, it bounds pointwise maximal leakage.
 epsilon_low: The bound on how much less likely a secret may become: its probability never falls by more than a factor

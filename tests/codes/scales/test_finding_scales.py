@@ -121,6 +121,21 @@ def test_any_value_may_be_an_edge():
     assert not set(found(values, least=1).edges) <= set(values)
 
 
+def test_an_edge_below_a_long_number_is_round_and_the_number_still_stands_alone():
+    values = [at / 100 for at in range(40, 66)] * 20 + [2 / 3, 3.20000004768372] * 200 + [0.7, 5.0, 7.5] * 20
+    scale = found(values)
+    assert max(len(repr(edge)) for edge in scale.edges) <= 6
+    atoms = scale.atoms_of(values)
+    for number in (2 / 3, 3.20000004768372):
+        (atom,) = set(atoms[np.array(values) == number])
+        assert set(np.array(values)[atoms == atom]) == {number}
+
+
+def test_a_long_number_is_an_edge_where_any_value_may_be_one():
+    values = [at / 100 for at in range(40, 66)] * 20 + [2 / 3] * 200 + [0.7, 5.0] * 20
+    assert 2 / 3 in found(values, "any").edges
+
+
 def test_edges_and_groups_of_equal_size_are_kept_to():
     table = open_table(pa.table({"x": list(range(1000))}))
     for wish, edges in (((100.0, 500.0), (100, 500)), (NumberWish(groups=4), (250, 500, 750))):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -330,3 +331,30 @@ def test_a_column_with_a_range_in_it_stays_text() -> None:
     _, made = released()
     assert all(isinstance(age, str) for age in made.frame()["age"])
     assert made.frame()["coin"].tolist() == released()[0]["coin"].tolist()
+
+
+@pytest.mark.parametrize("written", ["text", "means"])
+def test_the_report_says_how_many_values_of_each_column_a_reader_can_count(written: str, tmp_path: Path) -> None:
+    # In a file of text, numbers that stand for ranges are texts.
+    table = tmp_path / "stays.csv"
+    pd.DataFrame(hospital(1_500, missing=0.1)).to_csv(table, index=False)
+    made = protect(table, out=tmp_path / "release", secret={"illness": ["F32"]}, epsilon_high=0.7, write=written)
+    reading, told = read(made), " ".join(str(made).split())
+    found = {name: [each.records is not None for each in reading.counts(name)] for name in reading.columns}
+    assert {each.column: (each.estimated, each.values) for each in made.countable} == {
+        name: (sum(estimated), len(estimated)) for name, estimated in found.items()
+    }
+    assert "Can be counted" in told
+    for name in list(found)[:3]:
+        if len(found[name]) > 1:
+            assert re.search(rf"{name} \S+% \S+% {sum(found[name])} of {len(found[name])} ", told), name
+    # Some can be counted, and some cannot: either would make the test say nothing.
+    assert len({all(each) for each in found.values()}) == 2
+
+
+def test_of_a_release_that_cannot_be_read_this_way_nothing_is_said_to_be_countable() -> None:
+    made = protect(stays(600), secret="illness", epsilon_high=0.5, mechanism="cells+mix", random_state=0)
+    with pytest.raises(ArgumentError, match="corrected_counts"):
+        read(made)
+    assert made.countable == ()
+    assert "Can be counted" not in str(made)

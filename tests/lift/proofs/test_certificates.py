@@ -4,6 +4,8 @@ A population is drawn from many times, and a certificate below its true epsilon 
 that false ones come with probability near beta the test wants them to: a budget that is half or double would fail.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -397,6 +399,12 @@ def test_too_few_records_merge_everything_and_say_how_many_would_do():
     assert 82 < result.need.needed < 1e6
     # Half of the records choose, so that twice as many are needed as prove it.
     assert f"{2 * result.need.needed:,.0f} records are needed, instead of 82" in result.sentence
+
+
+@pytest.mark.parametrize(("kept", "words"), [(1, "1 value is kept, 3 merged."), (2, "2 values are kept, 2 merged.")])
+def test_one_value_is_kept_and_two_are(kept, words):
+    result = certified_partition([[20_000] * 4, [20_000] * 4], epsilon=0.5, rng=np.random.default_rng(0))
+    assert words in replace(result, merged=np.arange(4) >= kept).sentence
 
 
 def test_one_value_alone_has_nothing_to_keep():

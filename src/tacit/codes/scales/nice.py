@@ -14,6 +14,9 @@ MOST_ATOMS = 256
 FREQUENT = 1 / 128
 # Powers of ten from here down are not round to anybody.
 SMALLEST = -300
+# A value with more digits than this (2/3, or a number that was kept in 32 bits) has a rounder edge just below it: this
+# near, relative to the value.
+DIGITS, NEAR = 9, 1e-3
 
 Numbers = NDArray[np.float64]
 
@@ -70,7 +73,7 @@ def nice_edges(sample: Numbers, *, whole: bool, least: int, exact: bool = False)
     else:
         frequent = counts >= max(least, FREQUENT * len(ordered))
         between = _between(values, ordered, MOST_ATOMS - 2 * int(frequent.sum()), exact)
-        edges = np.unique([*between, *_around(values, frequent, whole)])
+        edges = np.unique([*between, *_around(values, frequent, whole, exact)])
     return trimmed(edges, ordered, least)
 
 
@@ -86,16 +89,23 @@ def _between(values: Numbers, ordered: Numbers, room: int, exact: bool) -> list[
     return [float(high) if exact else nicest(float(low), float(high)) for low, high in windows if low < high]
 
 
-def _around(values: Numbers, frequent: NDArray[np.bool_], whole: bool) -> list[float]:
+def _around(values: Numbers, frequent: NDArray[np.bool_], whole: bool, exact: bool) -> list[float]:
     """Edges before and after each frequent value, so that it can stand alone."""
     edges = []
     for at in np.flatnonzero(frequent).tolist():
         if at > 0:
-            edges.append(float(values[at]))
+            value, before = float(values[at]), float(values[at - 1])
+            noisy = not (whole or exact or _is_short(value))
+            edges.append(nicest(max(before, value - NEAR * abs(value)), value) if noisy else value)
         if at + 1 < len(values):
             after = values[at] + 1 if whole else nicest(float(values[at]), float(values[at + 1]))
             edges.append(float(after))
     return edges
+
+
+def _is_short(value: float) -> bool:
+    """Whether a number has so few digits that people wrote it."""
+    return float(f"{value:.{DIGITS}g}") == value
 
 
 def trimmed(edges: Numbers, ordered: Numbers, least: int) -> Numbers:

@@ -141,6 +141,7 @@ def _released(planned: CountedRelease, book: Ledger, making: Making, out: Path, 
             ),
             corrected=planned.corrected(written),
             levels=() if planned.rules.code is None else PublishedCode.of(planned.rules.code).columns,
+            countable=planned.countable,
             original=question.original.address,
         )
         draft.keep(RULES, text_of(planned.rules))

@@ -100,11 +100,12 @@ class CertifiedPartition:
         elif self.keeps_nothing:
             start = "The records prove no epsilon for any release that keeps a value: everything is merged."
         else:
+            kept = int((~self.merged).sum())
             start = (
                 f"If the records are a random sample and hold every value of the secret, then with "
                 f"{confident(1 - self.beta)} confidence no log-lift of the release is below -{self.epsilon_low:g} or "
                 f"above {self.epsilon_high:g} nats. "
-                f"{int((~self.merged).sum()):,} values are kept, {int(self.merged.sum()):,} merged."
+                f"{kept:,} {'value is' if kept == 1 else 'values are'} kept, {int(self.merged.sum()):,} merged."
             )
         return start if self.need is None else f"{start} {self._would_prove(self.need)}"
 

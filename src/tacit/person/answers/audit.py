@@ -69,10 +69,10 @@ class PersonAuditResult(PersonResult):
         """The strongest adversary, the person and the records."""
         top = next(rung for rung in self.rungs if rung.adversary == self.strongest)
         return (
-            ("Recall", leak(top.best_recall), f"of the file is known to '{top.adversary}'"),
+            ("Recall", doc.Share(top.best_recall), f"of the file is known to '{top.adversary}'"),
             ("Leakage", leak(top.leakage), f"under '{top.adversary}'"),
-            ("Precision", leak(top.precision), "of the record that leaks most is right"),
-            ("Together", leak(self.together), "of the file is in all records of the person"),
+            ("Precision", doc.Share(top.precision), "of the record that leaks most is right"),
+            ("Together", doc.Share(self.together), "of the file is in all records of the person"),
             ("Person", doc.Count(self.facts, "fact"), f"with the labels {doc.listed(self.labels)}"),
             records_tile(self.sources),
         )

@@ -62,9 +62,9 @@ class PersonDipResult(PersonResult):
         worst = max(reversed(self.dips), key=knows)
         adversaries = doc.Count(len({dip.adversary for dip in self.dips}), "adversary", "adversaries")
         return (
-            ("Recall", leak(worst.recall), "of the file comes back"),
+            ("Recall", doc.Share(worst.recall), "of the file comes back"),
             ("Leakage", leak(worst.leakage), f"with '{doc.shorten(worst.query, 32)}', under '{worst.adversary}'"),
-            ("Precision", leak(worst.precision), "of it is right"),
+            ("Precision", doc.Share(worst.precision), "of it is right"),
             ("Queries", doc.Count(len({dip.query for dip in self.dips})), sentence("under {}", adversaries)),
         )
 

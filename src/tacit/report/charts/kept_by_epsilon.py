@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from tacit.document import KeptByEpsilon, LadderStep
-from tacit.document.quantities import number, percent, setting, share, unit_name
+from tacit.document.quantities import Count, LiftFactor, percent, setting, share, unit_name
 from tacit.document.strings import printable, shorten
 from tacit.errors import Wording
 from tacit.report.charts import svg
@@ -17,14 +17,15 @@ from tacit.report.charts.svg import Plot, element
 _SLIDER = Markup(
     """<div class="slider" data-points="{points}" data-rows="{rows}" data-what="kept" hidden>
 <label>Move epsilon <input type="range" min="0" max="{last}" value="{start}" step="1" aria-label="epsilon"></label>
+<div class="stops" aria-hidden="true">{stops}</div>
 <p aria-live="polite">With epsilon <b data-field="0"></b> {unit} no secret becomes more than <b data-field="1"></b>
 times as likely. A reader keeps <b data-field="2"></b> of a column on average. Of 1,000 people <b data-field="3"></b>
 could be found, and <b data-field="4"></b> more secrets guessed than without the release.</p>
 </div>"""
 )
 _ROWS = Markup(
-    """<div class="scroll"><table class="before-after"><caption>{many} records, unchanged and as a release with
-epsilon <span data-field="0">{epsilon}</span> {unit} writes them</caption>
+    """<div class="scroll"><table class="before-after"><caption>{many} records in {columns}, unchanged and as a release
+with epsilon <span data-field="0">{epsilon}</span> {unit} writes them</caption>
 <thead><tr><td></td>{heads}</tr></thead>{records}</table></div>"""
 )
 _RECORD = Markup(
@@ -66,23 +67,33 @@ def _words(step: LadderStep, unit: str) -> str:
     )
 
 
+def _point(step: LadderStep, wording: Wording) -> tuple[str, ...]:
+    """What the sentence under the slider says about a step; its factor is a promise, and rounded up."""
+    factor = LiftFactor(step.epsilon, "up").told(wording)
+    return setting(step.epsilon), factor, share(step.kept), step.found, step.guessed
+
+
 def slider(chart: KeptByEpsilon, wording: Wording) -> Markup:
     """A slider over the steps, and the records before and after; without JavaScript, those of the marked step."""
     if not chart.steps:
         return Markup()
-    points = [
-        (setting(step.epsilon), number(step.factor), share(step.kept), step.found, step.guessed) for step in chart.steps
-    ]
+    points = [_point(step, wording) for step in chart.steps]
     rows = [[[printable(cell) for cell in row] for row in step.rows] for step in chart.steps]
     unit, step = unit_name(wording), chart.steps[chart.place]
     control = _SLIDER.format(
-        points=json.dumps(points), rows=json.dumps(rows), last=len(points) - 1, start=chart.place, unit=unit
+        points=json.dumps(points),
+        rows=json.dumps(rows),
+        last=len(points) - 1,
+        start=chart.place,
+        stops=Markup("").join(Markup("<span>{}</span>").format(point[0]) for point in points),
+        unit=unit,
     )
     if not chart.before:
         return control
     records = zip(chart.before, step.rows, strict=True)
     return control + _ROWS.format(
         many=len(chart.before),
+        columns=Count(len(chart.columns), "column").told(wording),
         epsilon=setting(step.epsilon),
         unit=unit,
         heads=Markup("").join(Markup('<th scope="col">{}</th>').format(shorten(name, _NAME)) for name in chart.columns),

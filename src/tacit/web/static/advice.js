@@ -2,7 +2,7 @@
 
 import { button, make } from "./dom.js";
 import { withTrial } from "./trying.js";
-import { ofThousand, percent } from "./words.js";
+import { atRisk, ofThousand, percent } from "./words.js";
 
 function numbers({ found, guessed, kept }) {
   const said = [[found, ofThousand], [guessed, ofThousand], [kept, percent]];
@@ -21,10 +21,11 @@ export function advised(section, job, look, tried) {
     const press = button(each.words, () => look({ source: job.request.source, ...each.settings }, each.words), { class: "plain" });
     return make("tr", {}, make("th", { scope: "row" }, withTrial(press, tried[each.words])), numbers(each));
   });
-  const { found, guessed } = job.result.fixes ?? job.result.ladder.original;
+  const { found, guessed } = atRisk(job.result);
   const as = make("tr", {}, make("th", { scope: "row" }, "no change"), numbers({ found, guessed, kept: 1 }));
   const heads = ["Change", "Found", "Guessed", "Kept"].map((words, place) => make("th", { scope: "col", class: place ? "n" : null }, words));
-  const caption = make("caption", {}, "Press one to examine the table again with that change; the file itself is not touched. Found and guessed: people in 1,000.");
+  const unknown = advice.some(({ found, guessed, kept }) => [found, guessed, kept].some((each) => typeof each !== "number")) ? " –: not measured." : "";
+  const caption = make("caption", {}, `Press one to examine the table again with that change; the file itself is not touched. Found and guessed: people in 1,000.${unknown}`);
   const table = make("table", { class: "advised" }, caption, make("thead", {}, make("tr", {}, heads)), make("tbody", {}, as, lines));
   section.querySelector("h2, h3")?.after(...section.querySelectorAll(":scope > .warning"), table);
 }

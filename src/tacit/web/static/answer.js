@@ -8,7 +8,7 @@ const DOWN = { H1: "h2", H2: "h3", H3: "h4" };
 const NOT_OURS = "script, style, link, meta, iframe, object, embed, form, base";
 
 function lowered(heading) {
-  const lower = make(DOWN[heading.tagName], { class: `was-${heading.tagName.toLowerCase()}` });
+  const lower = make(DOWN[heading.tagName], { class: `was-${heading.tagName.toLowerCase()} ${heading.className}`.trim() });
   lower.append(...heading.childNodes);
   heading.replaceWith(lower);
 }

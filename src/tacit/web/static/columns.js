@@ -34,7 +34,9 @@ function chosen(result, request) {
 }
 
 function looks(column) {
-  const notes = [column.reason, column.missing ? `${count(column.missing)} missing` : null].filter(Boolean);
+  // "numbers" says nothing beside "number".
+  const reason = column.reason === `${column.kind}s` ? null : column.reason;
+  const notes = [reason, column.missing ? `${count(column.missing)} missing` : null].filter(Boolean);
   return [KINDS[column.kind] ?? column.kind, column.likely_secret && make("span", { class: "kind" }, "likely secret"), make("small", {}, notes.join("; "))];
 }
 

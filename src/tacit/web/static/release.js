@@ -12,7 +12,7 @@ function files(ending) {
   return [
     [`data${ending}`, "the table, with less in it: what you pass on"],
     ["certificate.json", "what is promised, and how to check it"],
-    ["levels.json", "which record belongs to which group"],
+    ["levels.json", "the dictionary: what the ranges and groups in the table stand for"],
     ["report.html", "the certificate in words, for readers"],
     ["private/", "for you only; it is not in the download"],
   ];

@@ -1,7 +1,7 @@
 // What was tried: what it did, whether it helped, and one click to undo it.
 
 import { button, make } from "./dom.js";
-import { ofThousand, percent } from "./words.js";
+import { atRisk, ofThousand, percent } from "./words.js";
 
 // Fewer people than this in 1,000, or a smaller share of a column than this, is no change.
 const PEOPLE = 0.5;
@@ -16,9 +16,9 @@ function box(said, words, undo) {
   return make("div", { class: "effect" }, make("p", {}, make("b", {}, `${said}: `), words), button("Undo", undo, { class: "plain", "aria-label": `Undo: ${said}` }));
 }
 
-/** What a change did to the table as it is: who could be found, and whose secret could be guessed. */
+/** What a change did to the table that is examined: who could be found, and whose secret could be guessed. */
 export function changedBy(change, before, after) {
-  const [old, now] = [before, after].map((job) => job.result.ladder.original);
+  const [old, now] = [before, after].map((job) => atRisk(job.result));
   const people = `people in 1,000 who could be found ${ofThousand(old.found)} → ${ofThousand(now.found)}, whose secret could be guessed ${ofThousand(old.guessed)} → ${ofThousand(now.guessed)}.`;
   // To learn is to look again: the table is the same.
   if (after.request.estimator !== before.request.estimator) return box(change.said, "the answer above is the one that was learned; the table is the same.", change.undo);

@@ -21,6 +21,11 @@ export function ofThousand(number) {
   return number > 0 && number < 10 ? String(Math.round(number * 10) / 10) : count(Math.round(number));
 }
 
+/** Whom a table puts at risk, as its audit was asked about it: with its changes. The ladder starts from the file itself. */
+export function atRisk({ fixes, ladder }) {
+  return fixes ?? ladder.original;
+}
+
 /** The factor that an epsilon stands for, rounded up: the sentence it stands in is a promise. */
 export function factor(epsilon) {
   const times = Math.exp(epsilon);

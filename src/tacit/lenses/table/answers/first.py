@@ -78,7 +78,8 @@ def _named(reader: FoundBy) -> str:
 def _guessed(audit: AuditResult) -> Sentence:
     """Guesses by somebody who learned from other records, so that chance does not count."""
     secret, ladder = doc.listed(audit.names("secret")), audit.ladder
-    more = round(ladder.original.guessed)
+    # The ladder starts from the file itself; what is examined may be at coarser levels.
+    more = round((audit.fixes or ladder.original).guessed)
     without = f"without them ({round(ladder.prior):,} of {OF:,})"
     if _known(audit):
         without = "from what may be known alone"

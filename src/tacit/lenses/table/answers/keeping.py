@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from tacit import document as doc
 from tacit.codes.scales.calendar import spoken
 from tacit.errors import Sentence, Setting, sentence
+from tacit.lenses.table.reading.countable import CountableValues
 from tacit.release.kept import MOST_IN_TURN, ReaderKeeps, UseScore
 from tacit.release.levels import ColumnLevels
 
@@ -32,10 +33,13 @@ def keeping_words(keeps: ReaderKeeps) -> Sentence:
     )
 
 
-def keeping_section(keeps: ReaderKeeps, nowhere: Sequence[str] = ()) -> doc.Section:
+def keeping_section(
+    keeps: ReaderKeeps, nowhere: Sequence[str] = (), countable: Sequence[CountableValues] = ()
+) -> doc.Section:
     """What a reader keeps of each column, and how well the columns named as a use are predicted.
 
-    ``nowhere`` are columns that read the same in every row: they tell nothing by themselves.
+    ``nowhere`` are columns that read the same in every row: they tell nothing by themselves. ``countable`` says of how
+    many values of each column a reader of cells gets an estimate.
     """
     named = _uses(keeps) if keeps.uses == "named" else ()
     words = () if len(keeps.columns) <= _FIRST else (doc.Paragraph(keeping_words(keeps)),)
@@ -44,7 +48,7 @@ def keeping_section(keeps: ReaderKeeps, nowhere: Sequence[str] = ()) -> doc.Sect
         "from other columns."
     )
     empty = doc.Paragraph(warning, "warning")
-    blocks = (*words, *((empty,) if nowhere else ()), _columns(keeps), *named)
+    blocks = (*words, *((empty,) if nowhere else ()), _columns(keeps, countable), *named)
     return doc.Section("What a reader keeps", blocks, kind="plug-in")
 
 
@@ -77,8 +81,8 @@ def _reading(columns: Sequence[ColumnLevels]) -> doc.Paragraph:
     name = json.dumps(max(columns, key=lambda each: len(each.levels)).column)
     words = (
         "Do not group the file by a column, and do not train a model on its words: the rows that state a value are not "
-        "a fair sample of it. {counts} says how many there are of each in the directory {release}; {filled} gives rows "
-        "to train on."
+        "a fair sample of it. {counts} says how many there are of each in the directory {release}, or between which "
+        "bounds; {filled} gives rows to train on."
     )
     counts, filled = (doc.Code(f'tacit.read("release").{call}({name})') for call in ("counts", "filled"))
     return doc.Paragraph(sentence(words, counts=counts, filled=filled, release=doc.Code("release")), label="Reading it")
@@ -94,18 +98,35 @@ def _examples(column: ColumnLevels) -> list[str]:
     return [doc.shorten(spoken(level), 30) for level in telling[:: max(1, len(telling) // _EXAMPLES)]][:_EXAMPLES]
 
 
-def _columns(keeps: ReaderKeeps) -> doc.Figure:
+def _columns(keeps: ReaderKeeps, countable: Sequence[CountableValues]) -> doc.Figure:
     bars = [doc.BarRow(each.name, (doc.Bar("", each.kept),)) for each in keeps.columns[:_DRAWN]]
+    counted = {each.column: _can_be_counted(each) for each in countable}
     rows = [
-        (doc.DataValue(each.name, 40), doc.Cell(doc.Share(each.kept), style="big"), doc.Share(each.shift))
+        (
+            doc.DataValue(each.name, 40),
+            doc.Cell(doc.Share(each.kept), style="big"),
+            doc.Share(each.shift),
+            *([counted.get(each.name, "")] if counted else []),
+        )
         for each in keeps.columns
     ]
     # A column that the user named is listed even if the table is wide.
     named = {score.name for score in keeps.use} if keeps.uses == "named" else set()
     first = sorted(range(len(rows)), key=lambda at: keeps.columns[at].name not in named)[:_FIRST]
-    table = doc.TableBlock(("Column", ">Kept", ">Shares off by"), rows, shown=sorted(first), more="columns")
+    heads = ("Column", ">Kept", ">Shares off by", *([">Can be counted"] if counted else []))
+    table = doc.TableBlock(heads, rows, shown=sorted(first), more="columns")
     chart = doc.Bars("Kept of each column", "Kept; higher is better", bars, unit="probability", whole=True)
-    return doc.Figure(chart, (table,))
+    words = (
+        "Shares off by: if every row is divided among the values that it allows. Can be counted: for how many values a "
+        "reader gets an estimate; for the others, only bounds."
+    )
+    return doc.Figure(chart, (table, *([doc.Paragraph(words, "note")] if counted else [])))
+
+
+def _can_be_counted(column: CountableValues) -> doc.Text:
+    if column.values < 2:
+        return "not shown"
+    return sentence("{} of {}", doc.Count(column.estimated), doc.Count(column.values))
 
 
 def _uses(keeps: ReaderKeeps) -> tuple[doc.Block, ...]:
@@ -161,7 +182,7 @@ def _facts(keeps: ReaderKeeps) -> Iterable[tuple[doc.Text, doc.InCell]]:
     moved = sentence("off by {} on average, by {} at most", doc.Share(keeps.mean_shift), doc.Share(most.shift))
     if most.shift > 0:
         moved += sentence(" ({})", doc.DataValue(most.name, 40))
-    yield "Shares, as a reader works them out", moved
+    yield "Shares, if every row is divided among the values that it allows", moved
     if keeps.association_error is not None:
         moved_by = keeps.association_error
         worst = sentence(" ({} and {})", *(doc.DataValue(name, 40) for name in moved_by.worst))

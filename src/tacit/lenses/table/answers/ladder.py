@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Literal
 
@@ -43,8 +42,8 @@ def epsilons_section(ladder: Ladder) -> doc.Section:
     return doc.Section("What each epsilon would cost", _epsilons(ladder), kind=_kind(ladder), where="terminal")
 
 
-def _times(epsilon: float) -> doc.Number:
-    return doc.Number(math.exp(epsilon))
+def _times(epsilon: float) -> doc.LiftFactor:
+    return doc.LiftFactor(epsilon, "up")
 
 
 def _epsilons(ladder: Ladder) -> list[doc.Block]:
@@ -83,9 +82,7 @@ def _place(ladder: Ladder) -> int:
 
 def _figure(ladder: Ladder) -> doc.Figure:
     steps = [
-        doc.LadderStep(
-            rung.epsilon, math.exp(rung.epsilon), rung.kept, people(rung.found), people(rung.guessed), rung.rows
-        )
+        doc.LadderStep(rung.epsilon, rung.kept, people(rung.found), people(rung.guessed), rung.rows)
         for rung in ladder.rungs
     ]
     chart = doc.KeptByEpsilon(steps, _place(ladder), ladder.columns, ladder.before)

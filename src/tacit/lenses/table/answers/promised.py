@@ -142,8 +142,22 @@ def together_words(composition: papers.LedgerComposition) -> Sentence:
     return sentence("{} in the ledger: {} ({})", releases, together(bounds, "; "), how)
 
 
+def _not_to_publish(certificate: CountedCertificate) -> Sentence:
+    """What to do with a file in which people can be found."""
+    words = "Do not publish {file}: somebody who has all of it and knows a person's values finds the row. {way}"
+    way = sentence("Use {cells}, the default, or leave columns out.", cells=Setting("mechanism", "cells"))
+    if certificate.in_cells:
+        way = sentence("Make new cells for these records, without {rules}.", rules=Setting("rules"))
+    return sentence(words, file=certificate.output.file, way=way)
+
+
 def next_section(certificate: CountedCertificate, *, out: str | None, original: str | None) -> doc.Section:
-    """What to do with a release, and the commands for it, ready to copy; only for the terminal."""
+    """What to do with a release, and the commands for it, ready to copy; only for the terminal.
+
+    Guarantees
+    ----------
+    Only a release whose claim holds for every record and for the whole file is to be published.
+    """
     release: Part = doc.FilePath(out) if out else doc.Code("RELEASE")
     table = "TABLE" if original is None else original
     published = ["certificate.json", "report.html"]
@@ -155,7 +169,7 @@ def next_section(certificate: CountedCertificate, *, out: str | None, original: 
     items = [
         sentence("Check it: {}", Command("verify", release, against=table)),
         sentence("Try to break it: {}", Command("attack", release, against=table)),
-        f"Publish {files}. Keep private/ to yourself.",
+        f"Publish {files}. Keep private/ to yourself." if certificate.file.holds else _not_to_publish(certificate),
     ]
     if many_tables(certificate.input.format):
         items.append(

@@ -28,6 +28,7 @@ from tacit.lenses.table.answers.promised import (
     verdict_of,
 )
 from tacit.lenses.table.answers.trade_off import trade_off
+from tacit.lenses.table.reading.countable import CountableValues
 from tacit.lenses.table.reading.exact import exactly
 from tacit.lenses.table.results import CorrectedColumn
 from tacit.release.certificate import CountedCertificate, MeasureChange
@@ -43,8 +44,9 @@ _SLACK = 1e-9
 class ProtectResult(ReleasedTable):
     """A release that was written, and its certificate.
 
-    ``corrected`` are the counts of its columns with few values, ``levels`` how columns are told in cells. ``original``
-    is the name that its owner gave to the table, if it has one.
+    ``corrected`` are the counts of its columns with few values, ``levels`` how columns are told in cells. ``countable``
+    says of how many of their values ``tacit.read`` gives an estimate; it is empty where ``tacit.read`` refuses the
+    release. ``original`` is the name that its owner gave to the table, if it has one.
     """
 
     certificate: CountedCertificate
@@ -56,6 +58,7 @@ class ProtectResult(ReleasedTable):
     notes: tuple[str, ...]
     corrected: tuple[CorrectedColumn, ...] = ()
     levels: tuple[ColumnLevels, ...] = ()
+    countable: tuple[CountableValues, ...] = ()
     original: str | None = None
 
     def _typed(self, data: Any) -> Any:
@@ -203,7 +206,7 @@ def _keeps(result: ProtectResult) -> Sections:
     """What the reader keeps of the original table."""
     keeps = result.certificate.keeps
     nowhere = [each.column for each in result.levels if len(each.levels) < 2]
-    return () if keeps is None else (keeping_section(keeps, nowhere),)
+    return () if keeps is None else (keeping_section(keeps, nowhere, result.countable),)
 
 
 def _using(result: ProtectResult) -> Sections:

@@ -24,6 +24,7 @@ from tacit.lenses.table.correcting import corrected_column
 from tacit.lenses.table.kept.tables import kept_of_tables
 from tacit.lenses.table.mechanisms import Plan, enough
 from tacit.lenses.table.mechanisms.merged_set import affordable, curve_points
+from tacit.lenses.table.reading.countable import CountableValues, countable_values
 from tacit.lenses.table.results import CorrectedColumn
 from tacit.lenses.table.tabulating import Counted
 from tacit.lift import SLACK, Funnel, Joint, funnel, risk
@@ -35,6 +36,7 @@ from tacit.release.directory import ReleaseDraft
 from tacit.release.kept import ReaderKeeps
 from tacit.release.ledger.file import Entry, Original, People, SecretLeak
 from tacit.release.ledger.together import Secret
+from tacit.release.levels import PublishedCode
 from tacit.release.rules import ReleaseRules
 from tacit.requests import Making
 from tacit.tables.table import Table
@@ -91,6 +93,14 @@ class CountedRelease:
     def channel(self) -> PublishedChannel | None:
         """The published channel, if something is drawn."""
         return channel_made(self.counted, self.rules, self.least)
+
+    @property
+    def countable(self) -> tuple[CountableValues, ...]:
+        """Which values a reader of a release in cells can count; empty if it is drawn or has none."""
+        code = self.rules.code
+        if code is None or self.rules.treatment.drawn:
+            return ()
+        return countable_values(PublishedCode.of(code).code, self.counted.symbols, self.counted.people[:-1])
 
     def corrected(self, written: Table) -> tuple[CorrectedColumn, ...]:
         """The counts of columns with few values, as a reader of the released data corrects them."""

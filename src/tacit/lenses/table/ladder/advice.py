@@ -33,7 +33,7 @@ class Advice:
 
     words: str
     settings: Mapping[str, Any]
-    alone: float | None = None
+    found: float | None = None
     guessed: float | None = None
     kept: float | None = None
 
@@ -49,8 +49,8 @@ def advised(audit: AuditResult) -> Iterator[Advice]:
         yield Advice(words, changed(audit, fix), fix.found, fix.guessed, kept_of_all(audit, fix))
     cure = cure_of(audit)
     if cure is not None and audit.found is not None:
-        alone = OF * cure.unique / audit.found.everything.sizes.people
-        yield Advice(f"Make {listed(cure.levels)} coarser", _with_levels(audit, cure.levels), alone)
+        people = OF * cure.unique / audit.found.everything.sizes.people
+        yield Advice(f"Make {listed(cure.levels)} coarser", _with_levels(audit, cure.levels), people)
 
 
 def _learnable(audit: AuditResult) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from tacit.requests import Bound, Making, Question
 from tacit.tables.counting import counted_before
 from tacit.tables.cutting import Cut
 from tacit.tables.grouping import group_sizes
+from tacit.tables.numbers import in_own_precision
 from tacit.tables.sources import open_table
 from tacit.tables.symbols import in_order, level_text
 
@@ -344,6 +345,10 @@ def _written(table: Counted) -> pa.Table:
 
 
 def _rows(table: pa.Table, places: NDArray[np.int64]) -> Rows:
-    """Some rows of a table as texts; missing values are empty."""
+    """Some rows of a table as texts, numbers in their own precision; missing values are empty."""
     columns = [column.to_pylist() for column in table.take(places).columns]
-    return tuple(tuple(level_text(cell) or "" for cell in row) for row in zip(*columns, strict=True))
+    return tuple(tuple(_text(cell) for cell in row) for row in zip(*columns, strict=True))
+
+
+def _text(cell: Any) -> str:
+    return in_own_precision(cell) if isinstance(cell, float) else level_text(cell) or ""

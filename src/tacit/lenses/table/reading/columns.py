@@ -28,44 +28,22 @@ SAID = 0.5
 
 
 @dataclass(frozen=True, eq=False)
-class ReadColumn:
-    """The levels of a released column: the ``parts`` (levels x atoms) of each, and the ``level`` of each row.
-
-    ``numbers`` are those that stand for the levels, if the release writes numbers (NaN is missing).
-    """
+class ToldColumn:
+    """What a released column tells in all: the ``parts`` (levels x atoms) of its levels, the ``records`` of each."""
 
     scale: AnyScale
     parts: NDArray[np.bool_]
-    level: Ints
-    numbers: Floats | None = None
-
-    @classmethod
-    def of(cls, scale: AnyScale, meant: Mapping[str | float | None, Mask], written: pa.ChunkedArray) -> ReadColumn:
-        """An Arrow column of a release, by what its code says about the levels."""
-        encoded = written.combine_chunks().dictionary_encode()
-        numeric = not any(isinstance(level, str) for level in meant)
-        place = {level: at for at, level in enumerate(meant)}
-        places = [place.get(_as_told(value, numeric=numeric), -1) for value in [*encoded.dictionary.to_pylist(), None]]
-        level = np.array(places)[np.asarray(encoded.indices.fill_null(len(places) - 1), dtype=np.int64)]
-        if (level < 0).any():
-            raise SourceError(f"column '{scale.column}' of the release has a value that its levels.json does not list")
-        numbers = np.array([np.nan if each is None else each for each in meant], dtype=np.float64) if numeric else None
-        return cls(scale, np.stack(list(meant.values())), level, numbers)
-
-    @property
-    def records(self) -> Floats:
-        """The rows of each level."""
-        return np.bincount(self.level, minlength=len(self.parts)).astype(np.float64)
+    records: Floats
 
     @property
     def surely(self) -> Floats:
         """The rows that state each atom and no other."""
         return np.asarray(self.records @ (self.parts & (self.parts.sum(axis=1) == 1)[:, None]))
 
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Each atom as the release words it."""
-        return atom_names(self.scale)
+    @property
+    def maybe(self) -> Floats:
+        """The rows that allow each atom."""
+        return np.asarray(self.records @ self.parts)
 
     @cached_property
     def ranges(self) -> AtomRanges | None:
@@ -89,6 +67,60 @@ class ReadColumn:
     def _shares(self, start: Floats) -> Floats:
         even = self.scale.present if self.ranges is not None else 0
         return shares_of(self.parts.astype(np.float64), self.records, start, even=even)
+
+    @cached_property
+    def estimates(self) -> Floats:
+        """How many records have each atom; NaN where fewer than half of them state it: then there is no estimate."""
+        # An estimate must not contradict what is certain.
+        records = np.clip(self.shares * self.records.sum(), self.surely, self.maybe)
+        return np.where(self.surely >= SAID * records, records, np.nan)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadColumn:
+    """The levels of a released column: the ``parts`` (levels x atoms) of each, and the ``level`` of each row.
+
+    ``numbers`` are those that stand for the levels, if the release writes numbers (NaN is missing).
+    """
+
+    scale: AnyScale
+    parts: NDArray[np.bool_]
+    level: Ints
+    numbers: Floats | None = None
+
+    @classmethod
+    def of(cls, scale: AnyScale, meant: Mapping[str | float | None, Mask], written: pa.ChunkedArray) -> ReadColumn:
+        """An Arrow column of a release, by what its code says about the levels."""
+        encoded = written.combine_chunks().dictionary_encode()
+        numeric = not any(isinstance(level, str) for level in meant)
+        place = {level: at for at, level in enumerate(meant)}
+        places = [place.get(as_told(value, numeric=numeric), -1) for value in [*encoded.dictionary.to_pylist(), None]]
+        level = np.array(places)[np.asarray(encoded.indices.fill_null(len(places) - 1), dtype=np.int64)]
+        if (level < 0).any():
+            raise SourceError(f"column '{scale.column}' of the release has a value that its levels.json does not list")
+        numbers = np.array([np.nan if each is None else each for each in meant], dtype=np.float64) if numeric else None
+        return cls(scale, np.stack(list(meant.values())), level, numbers)
+
+    @cached_property
+    def told(self) -> ToldColumn:
+        """What all rows tell together."""
+        records = np.bincount(self.level, minlength=len(self.parts)).astype(np.float64)
+        return ToldColumn(self.scale, self.parts, records)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Each atom as the release words it."""
+        return atom_names(self.scale)
+
+    @property
+    def ranges(self) -> AtomRanges | None:
+        """The numbers or days of each atom; None if the column holds neither."""
+        return self.told.ranges
+
+    @property
+    def shares(self) -> Floats:
+        """How often each atom occurs, as far as the release tells."""
+        return self.told.shares
 
     @cached_property
     def chances(self) -> Floats:
@@ -122,7 +154,7 @@ class ReadColumn:
         return np.unique((middle * _GROUPS).astype(np.int64), return_inverse=True)[1].astype(np.int64)
 
 
-def _as_told(value: Any, *, numeric: bool) -> Any:
+def as_told(value: Any, *, numeric: bool) -> Any:
     """A released value as it stands in its code: text, or a number that a CSV file may hold as text."""
     if not numeric or value is None:
         return value

@@ -53,13 +53,13 @@ def group_means(numbers: ReadColumn, ranges: AtomRanges, groups: ReadColumn) -> 
         shares, means = _by_numbers(groups, numbers, pairs, joint)
         supported = np.ones(len(shares), dtype=bool)
     else:
-        here, flat = numbers.scale.present, numbers.shares_without_widths
+        here, flat = numbers.scale.present, numbers.told.shares_without_widths
         shares, means = joint[:, :here].sum(axis=1), _means(joint[:, :here], ranges.middles(numbers.shares[:here]))
         others = [_with_more_beyond(numbers, ranges, joint[:, :here])]
         others += [_means(joint[:, :here], ranges.middles(numbers.shares[:here], "near"))]
         others += [_means(_joint(groups, numbers, pairs, flat)[:, :here], ranges.middles(flat[:here]))]
         supported = np.max(np.abs(np.array(others) - means), axis=0) <= _allowed(numbers, ranges, means)
-    n, surely = len(groups.level), groups.surely
+    n, surely = len(groups.level), groups.told.surely
     share_told = _divided(surely, np.maximum(shares * n, surely))
     enough = (share_told >= SAID) & (shares > 0)
     return tuple(
@@ -92,7 +92,7 @@ def _with_more_beyond(numbers: ReadColumn, ranges: AtomRanges, joint: Floats) ->
         positive = at == 0 and ranges.high[0] >= 0
         if bounded or positive or np.isfinite((ranges.low, ranges.high)[at > 0][at]) or shares[at] <= 0:
             continue
-        may = float(numbers.records @ numbers.parts[:, at]) / len(numbers.level)
+        may = float(numbers.told.maybe[at]) / len(numbers.level)
         more = _divided(joint[:, at], total) * (min(_TIMES_BEYOND, may / shares[at]) - 1)
         with np.errstate(invalid="ignore"):
             out = np.where(more > _NOTHING, out + np.clip(more, 0, 1) * (middles[at] - out), out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,7 +17,7 @@ from tacit.document import listed
 from tacit.errors import ArgumentError, ColumnError, SourceError
 from tacit.learn.arrays import Floats
 from tacit.lenses.released import BATCH, ReleasedTable
-from tacit.lenses.table.reading.columns import SAID, ReadColumn
+from tacit.lenses.table.reading.columns import ReadColumn
 from tacit.lenses.table.reading.filling import first_fit
 from tacit.lenses.table.reading.means import GroupMean, group_means
 from tacit.loading import file_sha256
@@ -103,17 +104,10 @@ class CellReading:
         The number in the original lies between ``at_least`` and ``at_most``; an estimate is at most twice ``at_least``.
         """
         read = self._column(column)
-        maybe = read.records @ read.parts
-        # An estimate must not contradict what is certain.
-        records = np.clip(read.shares * len(read.level), read.surely, maybe)
+        numbers = zip(read.names, read.told.estimates.tolist(), read.told.surely, read.told.maybe, strict=True)
         return tuple(
-            ValueCount(
-                name,
-                round(float(records[at]), 1) if read.surely[at] >= SAID * records[at] else None,
-                int(read.surely[at]),
-                int(maybe[at]),
-            )
-            for at, name in enumerate(read.names)
+            ValueCount(name, None if math.isnan(records) else round(records, 1), int(surely), int(maybe))
+            for name, records, surely, maybe in numbers
         )
 
     def means(
