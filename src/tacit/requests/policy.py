@@ -206,8 +206,8 @@ def read_policy(path: AnyPath) -> Policy:
         if _asks_nothing(keys):
             # An empty file is more likely cut off than meant, and would let everything through.
             raise ArgumentError(
-                "it is empty, so it would let almost everything pass: say what must not be learned, and how much may be "
-                '(secret = "illness", epsilon = 0.5)'
+                "it is empty, so it would let almost everything pass: say what must not be learned, and how much may "
+                'be (secret = "illness", epsilon = 0.5)'
             )
         _refuse_unknown(keys, [field.name for field in fields(Policy)], "")
         sections = keys.get("tables")
