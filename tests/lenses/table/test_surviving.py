@@ -229,6 +229,16 @@ def test_models_that_fall_back_on_the_prior_give_no_interval_from_nothing_to_not
     assert "95% interval 0.02% to 0.04%" in basis(replace(nothing, low=0.0002, high=0.0004), table)
 
 
+def test_a_leak_whose_interval_begins_at_zero_says_what_is_sure_and_what_is_not() -> None:
+    table = counted(ask(Question(pa.table(wide(60)), secret="ill")))
+    unsure = FirstAnswer("learned", 0.05, 0.0, 0.108, 1.0, 1.0, "leak", "auto", 60)
+    assert "shuffled secrets show that it is not chance, but not how much it is: 95% interval 0% to 10.8%" in str(
+        basis(unsure, table)
+    )
+    for sure in (replace(unsure, low=0.01), replace(unsure, verdict="no leak detected", share=0.0)):
+        assert "not chance" not in str(basis(sure, table))
+
+
 def test_the_same_audit_with_a_change_keeps_all_that_was_said(tmp_path: Path) -> None:
     columns = clinic(300) | {"years": np.random.default_rng(0).integers(18, 90, 300).tolist()}
     path = write_csv(tmp_path / "p.csv", columns)

@@ -96,17 +96,17 @@ def use_score(
     if not others:
         return 0.5
     cells, values = _chances(tree, records, groups, others), _values(records, groups, others)
-    told, areas = _use_told(tree, records, use, own), []
+    of_use, areas = _use_told(tree, records, use, own), []
     for judged in range(_FOLDS):
         learns, judges = fold != judged, np.flatnonzero(fold == judged)
         place = leaf[learns] * n_uses + use[learns]
         counts = sums(place, records.weight[learns], len(cells) * n_uses).reshape(-1, n_uses)
-        if told is not None:
-            counts = counts.sum(axis=1, keepdims=True) * told
+        if of_use is not None:
+            counts = counts.sum(axis=1, keepdims=True) * of_use
         truth = np.zeros((len(judges), n_uses))
         truth[np.arange(len(judges)), use[judges]] = records.weight[judges]
         areas.append(area_under_curve(additive_guesses(cells, counts, values[judges]), truth))
-    known = _told_itself(tree, records, leaf, use, own) if own and told is None else 1.0
+    known = _told_itself(tree, records, leaf, use, own) if own and of_use is None else 1.0
     return 0.5 + (float(np.mean(areas)) - 0.5) * known
 
 

@@ -137,8 +137,8 @@ def _likely_delimiter(path: Path, head: str, name: str) -> str:
 
 
 def _free_name(names: Sequence[str]) -> str:
-    taken = {name.lower() for name in names}
-    return next(name for name in (f"row{'_' * more}" for more in range(len(names) + 1)) if name not in taken)
+    others = {name.lower() for name in names}
+    return next(name for name in (f"row{'_' * more}" for more in range(len(names) + 1)) if name not in others)
 
 
 def _header(path: str, head: str, delimiter: str) -> tuple[str, ...]:

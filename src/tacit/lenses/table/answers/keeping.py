@@ -131,18 +131,18 @@ def _uses(keeps: ReaderKeeps) -> tuple[doc.Block, ...]:
 
 def _range(scores: Sequence[UseScore]) -> Iterator[doc.Paragraph]:
     """How far the scores of single readers are apart."""
-    told = [score for score in scores if score.release_low is not None and score.release_high is not None]
-    if not told:
+    ranges = [score for score in scores if score.release_low is not None and score.release_high is not None]
+    if not ranges:
         return
-    several = len(told) > 1
+    several = len(ranges) > 1
     ends = []
-    for score in told:
+    for score in ranges:
         of = sentence(" for {}", doc.DataValue(score.name, 40)) if several else ""
         low, high = (_shown(score, each) for each in (score.release_low, score.release_high))
         ends.append(sentence("{} to {}{}", low, high, of))
     words = "From the release: a mean, as every reader fills it in by chance before training. Single models scored {}."
     yield doc.Paragraph(sentence(words, together(ends, ", ")))
-    unsure = [score.name for score in told if (score.release_low or 0) <= score.baseline < score.release]
+    unsure = [score.name for score in ranges if (score.release_low or 0) <= score.baseline < score.release]
     if unsure:
         words = "Some models of {} learned nothing, or what is false: do not rely on a model of this release alone."
         yield doc.Paragraph(sentence(words, doc.listed(unsure)), "warning")

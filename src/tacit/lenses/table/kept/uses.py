@@ -168,9 +168,9 @@ def _by_release(
     counts = np.eye(size)[classes]
     kinds = [*zip(*read, strict=True)]
     says = [np.hstack([each.told(rows) for each in kind]) for kind in kinds]
-    given = [np.hstack([each.given(test) for each in kind]) for kind in kinds]
+    tests = [np.hstack([each.given(test) for each in kind]) for kind in kinds]
     if not steps or len(np.unique(classes)) < 2:
-        return [additive_guesses(learns, counts, judges) for learns, judges in zip(says, given, strict=True)]
+        return [additive_guesses(learns, counts, judges) for learns, judges in zip(says, tests, strict=True)]
     columns = [each.column for each, _ in read]
     copies = [[each.drawn(rng)[rows] for each in columns] for _ in range(_FILLED)]
     fits = np.array([_fits(says[0], counts, columns, copy, classes) for copy in copies])
@@ -182,7 +182,7 @@ def _by_release(
             np.eye(size)[several] * weight[:, None],
             judges,
         )
-        for kind, judges in zip(kinds, given, strict=True)
+        for kind, judges in zip(kinds, tests, strict=True)
     ]
     learns = np.column_stack([features(*pair) for pair in _pairs(columns, filled)])
     judges = np.column_stack([features(each.original, each.original.codes[test]) for each in columns])

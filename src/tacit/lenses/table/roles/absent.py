@@ -31,9 +31,9 @@ def notes_of_absent(table: Table, columns: Sequence[Column]) -> Iterator[str]:
         rest = [value for value in values if value and value.lower() not in _AMONG_NUMBERS]
         numeric = bool(rest) and all(_NUMBER.fullmatch(value) for value in rest)
         of_these = _AMONG_NUMBERS if numeric else _ALWAYS
-        found = next((value for value in values if value.lower() in of_these), None)
-        if found is not None:
-            (numbers if numeric else words)[name] = found
+        word = next((value for value in values if value.lower() in of_these), None)
+        if word is not None:
+            (numbers if numeric else words)[name] = word
     way_out = 'if it means missing, leave such cells empty in the file (in R: na = "")'
     if numbers:
         named = listed(f"'{word}' in {name}" for name, word in numbers.items())
