@@ -76,9 +76,9 @@ def _worth_to_use(records: GroupedRecords, groups: Sequence[Ints], use: Ints, wh
 
 
 def _by_chance(records: GroupedRecords, use: Ints) -> float:
-    """Roughly how far apart the scores of equally good cells lie."""
+    """Roughly how far apart the scores of equally good cells lie: they are judged on the records they are made from."""
     sizes = sums(use, records.records.astype(np.float64), int(use.max(initial=0)) + 1)
-    return float(0.1 / np.sqrt(max(sizes.sum() - sizes.max(), 1.0)))
+    return float(0.3 / np.sqrt(max(sizes.sum() - sizes.max(), 1.0)))
 
 
 def use_score(
