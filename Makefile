@@ -14,6 +14,7 @@ PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 demo: .venv/demo
 	$(BIN)/tacit demo
+	@echo 'To use the command in this shell, also as shown above: . $(BIN)/activate'
 
 # The checks run beside the tests: mypy alone would leave all cores but one idle for a minute. Both must pass.
 test: .venv/dev

@@ -99,3 +99,25 @@ def test_how_much_is_told_where_nearly_all_have_nothing() -> None:
     assert (np.diff(groups) >= 0).all()
     tree = grow(records, [ColumnAtoms(100)], EVEN, least=10)
     assert len(tree.leaves) > 4
+
+
+@pytest.mark.parametrize(("first", "then"), [("use", "ward"), ("ward", "use")])
+def test_what_only_some_cells_tell_is_read_as_a_reader_reads_it(first: str, then: str) -> None:
+    """Nine in ten of one ward have the use, one in ten of the other; the cells tell the second column of one side only.
+
+    A reader fills in the rest by the shares that are told, so what is hidden is taken for what is told.
+    """
+    rng = np.random.default_rng(0)
+    ward = rng.integers(0, 2, 400)
+    use = (rng.random(400) < np.where(ward == 1, 0.9, 0.1)).astype(np.int64)
+    records = GroupedRecords.of(np.column_stack([ward, use]), rng.integers(0, 2, 400))
+    by = {"ward": 0, "use": 1}
+    column, below = [by[first], -1, by[then], -1, -1], [1, -1, 1, -1, -1]
+    some = CellTree(np.array([2, 2]), np.array(column), np.array(below), np.zeros(0, bool), np.array([0]))
+    column, below = [by[first], by[then], by[then], *[-1] * 4], [1, 1, 1, *[-1] * 4]
+    every = CellTree(np.array([2, 2]), np.array(column), np.array(below), np.zeros(0, bool), np.array([0]))
+    told = records.codes[:, 1].astype(np.int64)
+    by_some, by_every = (
+        use_score(tree, records, groups_of(records, [ColumnAtoms(2)] * 2), told, [1]) for tree in (some, every)
+    )
+    assert by_some < 0.7 < 0.85 < by_every

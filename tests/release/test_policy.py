@@ -111,6 +111,9 @@ def test_the_policy_of_the_documentation_is_one(written: Callable[[str], Path]) 
         ("epsilon = ", "not TOML"),
         ("epsilon = 1\nepsilon = 2", "not TOML"),
         ("a = " + "[" * 100_000, "not TOML"),
+        ("", "tacit.toml is not a policy: it is empty"),
+        ("# secret = 'illness'\n", "it is empty"),
+        ("[tables.'a*']\n", "say what must not be learned"),
     ],
 )
 def test_what_no_policy_says_is_refused_by_its_name(written: Callable[[str], Path], text: str, message: str) -> None:

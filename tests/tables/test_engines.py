@@ -135,6 +135,25 @@ def test_importing_the_tables_loads_no_engine():
     assert done.stdout.strip() == "[]"
 
 
+def test_nothing_of_duckdb_is_kept_when_the_process_ends(tmp_path):
+    """Types that narwhals keeps in its caches would be reported as leaked, one line each."""
+    (tmp_path / "people.csv").write_text("sex,age\nf,30\nm,41\n")
+    program = (
+        "import atexit, functools, sys\n"
+        "def left():\n"
+        "    modules = [module for name, module in sys.modules.items() if name.startswith('narwhals')]\n"
+        "    caches = [each for module in modules for each in vars(module).values() if hasattr(each, 'cache_info')]\n"
+        "    print(len(caches) > 3, sum(cache.cache_info().currsize for cache in caches))\n"
+        "atexit.register(left)\n"
+        "from tacit.tables import open_table\n"
+        "open_table(sys.argv[1]).row_count()\n"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path / "people.csv")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "True 0"
+    assert "nanobind" not in done.stderr
+
+
 def test_missing_spark_is_reported(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark.errors", None)
     with pytest.raises(EngineError, match="Spark is not installed"):

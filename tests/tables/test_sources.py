@@ -164,6 +164,19 @@ def test_odd_column_names_work(tmp_path):
     assert open_table(pa.table({name: [1] for name in names})).select(names[::-1]).names == tuple(names[::-1])
 
 
+@pytest.mark.parametrize("engine", ["duckdb", pytest.param("spark", marks=pytest.mark.spark)])
+def test_a_first_column_without_a_name_is_called_row_whatever_the_engine(request, tmp_path, engine):
+    """As R and pandas write a table; a column that is called row already keeps its name."""
+    if engine == "spark":
+        request.getfixturevalue("spark")
+    path = write(tmp_path / "r.csv", '"","sex","age"\n"1","f",30\n"2","m",41\n')
+    table = open_table(path, engine=engine)
+    assert rows(table) == [{"row": "1", "sex": "f", "age": "30"}, {"row": "2", "sex": "m", "age": "41"}]
+    assert any("first column has no name in the file: it is called 'row'" in note for note in table.notes)
+    taken = open_table(write(tmp_path / "taken.csv", ",Row\n1,2\n"), engine=engine)
+    assert taken.names == ("row_", "Row")
+
+
 ODD_FILES = ["t.csv", "t.parquet", "t.jsonl", "t.arrow"]
 
 
@@ -288,11 +301,8 @@ BAD_FILES = {
     "twice": (lambda p: write(p / "t.csv", "a,b,a\n1,2,3\n"), DataError, "more than one column 'a'"),
     "case": (lambda p: write(p / "t.csv", "a,A\n1,2\n"), DataError, "'a' and 'A' that differ only in case"),
     "unnamed": (lambda p: write(p / "t.csv", "a,,b\n1,2,3\n"), DataError, "line 1: column 2 has no name"),
-    "row numbers": (
-        lambda p: write(p / "t.csv", '"","a"\n"1",2\n'),
-        DataError,
-        "or delete it if it holds the row numbers",
-    ),
+    "two unnamed": (lambda p: write(p / "t.csv", ",,b\n1,2,3\n"), DataError, "line 1: column 2 has no name"),
+    "all unnamed": (lambda p: write(p / "t.csv", '""\n1\n'), DataError, "line 1: column 1 has no name"),
     "ragged": (lambda p: write(p / "t.csv", "a,b\n1,2\n1,2,3\n"), DataError, "t.csv, line 3: it has 3 cells"),
     "short": (lambda p: write(p / "t.csv", "a,b\n1,2\n1\n"), DataError, "t.csv, line 3: it has 1 cell"),
     "quotes": (lambda p: write(p / "t.csv", 'a,b\n1,2\n1,"x\n3,4\n'), DataError, "t.csv, line 3: .*quote"),

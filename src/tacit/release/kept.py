@@ -75,7 +75,9 @@ class UseScore:
     """How well a column is predicted in held-out original records.
 
     Models were trained on other original records (``original``), and on the same records as released (``release``);
-    the best score is given. ``baseline`` needs no model. ``predicted`` says what about the column was.
+    the best score is given. ``baseline`` needs no model. ``predicted`` says what about the column was. Where models
+    learned from rows that were filled in, ``release`` is a mean over several fillings, and ``release_low`` and
+    ``release_high`` are the lowest and the highest score that any model had in any of them; else they are None.
     """
 
     name: str
@@ -84,9 +86,12 @@ class UseScore:
     original: float
     release: float
     baseline: float
+    release_low: float | None = None
+    release_high: float | None = None
 
     def __post_init__(self) -> None:
-        _share(self.original, self.release, self.baseline)
+        ends = (self.release_low, self.release_high)
+        _share(self.original, self.release, self.baseline, *(each for each in ends if each is not None))
 
 
 @dataclass(frozen=True)

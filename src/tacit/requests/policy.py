@@ -183,7 +183,8 @@ def read_policy(path: AnyPath) -> Policy:
     Raises
     ------
     ArgumentError
-        If the file cannot be read, is not TOML, or is not a policy; an unknown key is named with the nearest known one.
+        If the file cannot be read, is not TOML, is empty, or is not a policy; an unknown key is named with the nearest
+        known one.
     """
     import tomllib
 
@@ -202,6 +203,12 @@ def read_policy(path: AnyPath) -> Policy:
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ArgumentError(f"{path} is not a policy: it is not TOML ({error})") from error
     try:
+        if _asks_nothing(keys):
+            # An empty file is more likely cut off than meant, and would let everything through.
+            raise ArgumentError(
+                "it is empty, so it would let almost everything pass: say what must not be learned, and how much may "
+                'be (secret = "illness", epsilon = 0.5)'
+            )
         _refuse_unknown(keys, [field.name for field in fields(Policy)], "")
         sections = keys.get("tables")
         if isinstance(sections, Mapping):
@@ -211,6 +218,11 @@ def read_policy(path: AnyPath) -> Policy:
     except ArgumentError as error:
         # In plain words: a policy is not written in a shell's options.
         raise ArgumentError(f"{path} is not a policy: {error}") from error
+
+
+def _asks_nothing(keys: Mapping[str, Any]) -> bool:
+    """Whether there is no setting, not even in a section."""
+    return all(isinstance(each, Mapping) and _asks_nothing(each) for each in keys.values())
 
 
 def _read(keys: Mapping[str, Any]) -> dict[str, Any]:

@@ -155,6 +155,10 @@ rows unchanged: The expected share of records that come out as they went in: row
   the output. In a mixture only the owner can tell which they are.
 safe_set: The released values whose risk is at most epsilon; the others are the risky_set.
 secret: The column(s) that must not be learned (S). If only some values of a column are named, all others count as one.
+shares off by: For a column of a release: how far the shares of its values, as a reader works them out from the release
+  (tacit.read), are from the true ones: half the sum of the differences, over coarse groups of its values (total
+  variation). 0% if they are right; at 20%, one record in five is counted in the wrong group. It is about counting, kept
+  is about what a row says.
 similarity: How much credit a nearly true value gets, between 0 and 1. Without one, a value is right or wrong.
 source: Where records are held: a shop's file, a broker, a forum, a list of breaches. It may have a confidence, and say
   what removal costs and how likely it is.
@@ -168,7 +172,8 @@ thresholds: For a secret that is a number: the share of all records that an even
   cover to be bounded. Every such event is bounded, whatever t. Narrower ones are not: a single value, a range, a
   smaller tail.
 use: Columns that readers of the release want to predict or count. What helps to predict them is kept first, and the
-  answer says how well a model trained on the release predicts them in the original records.
+  answer says how well models trained on the release predict them in the original records: the mean of the best over
+  several readers, who each fill the release in by chance, and the range of all.
 utility: What the honest reader keeps: I(X;Y), the information that the release holds about the original columns.
 watchdog: The mechanism that leaves the safe set unchanged and replaces every risky value by a draw that does not look
   at it. All merged values then share one log-lift, that of the merged set. If that is within epsilon, so is the

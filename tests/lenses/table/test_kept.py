@@ -458,6 +458,34 @@ def test_a_use_that_is_lost_is_not_passed_over() -> None:
         assert ("does not help to predict" in str(keeping_section(keeps))) == is_lost
 
 
+def test_the_score_of_a_use_is_a_mean_over_readers_and_says_how_far_they_are_apart() -> None:
+    """The release tells the ages of the rich only: a model of age learns what chance fills in for the others."""
+    original = people(600)
+    rich = [str(each) for each in original["rich"].to_pylist()]
+    told = [age if each == rich[0] else "any" for age, each in zip(decades(original["age"]), rich, strict=True)]
+    lucky = pa.table({"age": told, "rich": original["rich"]})
+    (score,) = kept(original, lucky, use=["rich"]).use
+    assert score.release_low is not None
+    assert score.release_high is not None
+    assert score.release_high - score.release_low > 0.2
+    assert score.release_low <= score.release <= score.release_high
+    shown = str(keeping_section(kept(original, lucky, use=["rich"])))
+    assert "Single models scored" in shown
+    assert "do not rely on a model of this release" in shown
+    (whole,) = kept(original, original, use=["rich"]).use
+    assert whole.release_low is not None
+    assert whole.release_low > 0.8
+    assert "do not rely" not in str(keeping_section(kept(original, original, use=["rich"])))
+
+
+def test_an_auc_that_is_worse_than_chance_is_explained() -> None:
+    keeps = kept(people(300), people(300), use=["rich"])
+    bad = replace(keeps, use=(replace(keeps.use[0], release=0.43, release_low=0.4, release_high=0.5),))
+    shown = str(keeping_section(bad))
+    assert "the wrong way round" in shown
+    assert "known" not in shown
+
+
 def test_uses_are_named_or_all_or_too_many() -> None:
     original = people(100)
     assert kept(original, original).uses == "in turn"

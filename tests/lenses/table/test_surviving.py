@@ -229,6 +229,16 @@ def test_models_that_fall_back_on_the_prior_give_no_interval_from_nothing_to_not
     assert "95% interval 0.02% to 0.04%" in basis(replace(nothing, low=0.0002, high=0.0004), table)
 
 
+def test_a_leak_whose_interval_begins_at_zero_says_what_is_sure_and_what_is_not() -> None:
+    table = counted(ask(Question(pa.table(wide(60)), secret="ill")))
+    unsure = FirstAnswer("learned", 0.05, 0.0, 0.108, 1.0, 1.0, "leak", "auto", 60)
+    assert "shuffled secrets show that it is not chance, but not how much it is: 95% interval 0% to 10.8%" in str(
+        basis(unsure, table)
+    )
+    for sure in (replace(unsure, low=0.01), replace(unsure, verdict="no leak detected", share=0.0)):
+        assert "not chance" not in str(basis(sure, table))
+
+
 def test_the_same_audit_with_a_change_keeps_all_that_was_said(tmp_path: Path) -> None:
     columns = clinic(300) | {"years": np.random.default_rng(0).integers(18, 90, 300).tolist()}
     path = write_csv(tmp_path / "p.csv", columns)
@@ -254,3 +264,25 @@ def test_all_columns_tell_no_less_than_one_of_them():
     assert no_less_than_a_column(learned, [replace(ward, alone_verdict="no leak detected")], 1.0, ["icd"]) is None
     # Where chance alone shows much of it, counting cannot tell how much is real, of one column neither.
     assert no_less_than_a_column(learned, [replace(ward, alone=0.9, alone_null=0.3)], 1.0, ["icd"]) is None
+
+
+def test_the_strongest_column_comes_first_even_where_chance_shows_much_of_it() -> None:
+    """Six secrets and five values, each of many people: shuffled secrets show a third of what the column does."""
+    rng = np.random.default_rng(2)
+    n = 600
+    rate = rng.integers(1, 6, n)
+    ill = np.where(rng.random(n) < 0.40 - 0.07 * rate, rng.integers(1, 6, n), 0)
+    child = np.where(rng.random(n) < 0.2 + 0.3 * (ill > 0), "yes", "no")
+    table = pa.table({"rate": rate, "child": child, "ill": ill})
+    result = audit(table, secret="ill", shuffles=39)
+    leaks = {leak.name: leak for leak in result.column_leaks}
+    assert {leak.alone_verdict for leak in leaks.values()} == {"leak"}
+    assert leaks["rate"].alone_null > 0.25 * leaks["rate"].alone
+    beyond = {name: leak.alone - leak.alone_null for name, leak in leaks.items()}
+    first, second = sorted(beyond, key=beyond.__getitem__, reverse=True)
+    told = " ".join(to_text(result, width=400).split())
+    shares = told.split("What gives it away ")[1]
+    assert shares.startswith(f"{first} ")
+    assert f", {second} " in shares.split(" of the uncertainty")[0]
+    assert "few records share a value" not in told
+    assert "shuffled secrets show up to: rate " in shares

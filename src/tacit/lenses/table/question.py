@@ -14,6 +14,7 @@ from tacit.codes.scales.making import NumberWish
 from tacit.codes.scales.scale import Scale
 from tacit.errors import ArgumentError, Command, DataError, Setting, sentence
 from tacit.lenses.table.results import ColumnRole, Role
+from tacit.lenses.table.roles.absent import notes_of_absent
 from tacit.requests import Question
 from tacit.tables.columns import Column
 from tacit.tables.counting import distinct_counts
@@ -161,7 +162,7 @@ def ask(
         weight=question.weight,
         cuts=all_cuts,
         roles=_roles(table, distinct, all_cuts, weight=weight, released=shown, secret=hidden),
-        notes=(*table.notes, *notes, *(note for _, note in automatic), *about),
+        notes=(*table.notes, *notes, *notes_of_absent(table, used), *(note for _, note in automatic), *about),
         automatic=tuple((column, note) for column, note in automatic if column in shown),
         also=tuple(also),
         secret_values=question.secret_values,

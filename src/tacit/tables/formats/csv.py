@@ -28,7 +28,10 @@ _FOR_EXCEL = re.compile(r"\A\"?sep=([^\"\r\n])\"?\r?\n")
 
 
 class Csv(Format):
-    """Text with a delimiter, the first line the names; the delimiter and the text of every cell are kept."""
+    """Text with a delimiter, the first line the names; the delimiter and the text of every cell are kept.
+
+    A first column without a name is called ``row``.
+    """
 
     name = "csv"
     title = "CSV"
@@ -53,6 +56,11 @@ class Csv(Format):
             heads = [_FOR_EXCEL.sub("", head) for head in heads]
         delimiter = delimiter or _likely_delimiter(read[0], heads[0], file.name)
         headers = [_header(_called(file, at), head, delimiter) for at, head in enumerate(heads)]
+        if not headers[0][0].strip():
+            # R and pandas write the number or the label of each row first, under no name.
+            called = _free_name(headers[0])
+            headers = [(called, *names[1:]) if not names[0].strip() else names for names in headers]
+            notes = (*notes, f"the first column has no name in the file: it is called '{called}'")
         same_columns(file, headers)
         names = [name for name in headers[0] if name not in file.partitions]
         check_names([*names, *file.partitions], file.name)
@@ -128,6 +136,11 @@ def _likely_delimiter(path: Path, head: str, name: str) -> str:
     return likely if likely is not None and likely in first else max(_DELIMITERS, key=first.count)
 
 
+def _free_name(names: Sequence[str]) -> str:
+    others = {name.lower() for name in names}
+    return next(name for name in (f"row{'_' * more}" for more in range(len(names) + 1)) if name not in others)
+
+
 def _header(path: str, head: str, delimiter: str) -> tuple[str, ...]:
     rows = csv.reader(head.splitlines(keepends=True), delimiter=delimiter, strict=True)
     try:
@@ -139,9 +152,7 @@ def _header(path: str, head: str, delimiter: str) -> tuple[str, ...]:
     if not names:
         raise DataError(f"{path}, line 1: it is empty, where the column names should be; delete the lines above them")
     for number, name in enumerate(names, start=1):
-        if not name.strip():
-            words = "give it one, or, if lines stand above the column names, delete these"
-            if number == 1 and all(each.strip() for each in names[1:]):
-                words = "give it one, or delete it if it holds the row numbers that R and pandas write"
-            raise DataError(f"{path}, line 1: column {number} has no name; {words}")
+        if not name.strip() and (number > 1 or len(names) == 1):
+            way_out = "give it one, or, if lines stand above the column names, delete these"
+            raise DataError(f"{path}, line 1: column {number} has no name; {way_out}")
     return tuple(names)

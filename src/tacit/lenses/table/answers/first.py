@@ -103,26 +103,27 @@ def what_section(audit: AuditResult) -> doc.Section:
     """The columns whose share survives chance, in order; the others in one line. The page has them in a table."""
     whole = next((m.ceiling for m in audit.measures if m.name == "mutual_information"), 0.0) or 1.0
     real = surviving(audit.column_leaks)
-    drowned = [leak for leak in real if swamps(leak.alone_null, leak.alone, whole)]
-    loud = [leak for leak in real if leak not in drowned]
     shares = [
-        (doc.DataValue(leak.name, 32), doc.Share(max(0.0, leak.alone - leak.alone_null) / whole)) for leak in loud
+        (doc.DataValue(leak.name, 32), doc.Share(max(0.0, leak.alone - leak.alone_null) / whole)) for leak in real
     ]
     secret = doc.shorten(doc.listed(audit.names("secret")), 24)
     blocks: list[doc.Block] = []
-    if loud:
+    if real:
         head = sentence(">Share of the uncertainty about {}\nby itself, beyond chance", secret)
         rows = [(doc.Cell(name, style="bold"), part) for name, part in shares]
         blocks.append(doc.TableBlock(("Column", head), rows, where="page"))
         named = together([sentence("{} {}", *each) for each in shares[:_COLUMNS_TOLD]], ", ")
-        rest = len(loud) - _COLUMNS_TOLD
+        rest = len(real) - _COLUMNS_TOLD
         words = "{named} of the uncertainty about {secret}, each on its own and beyond chance{rest}."
         less = f"; {rest} more show less" if rest > 0 else ""
         blocks.append(doc.Paragraph(sentence(words, named=named, secret=secret, rest=less), where="terminal"))
-    if drowned:
-        names = doc.listed([leak.name for leak in drowned], limit=_QUIET_TOLD)
-        words = f"More than chance, but counting cannot tell how much, as few records share a value: {names}."
-        blocks.append(doc.Paragraph(words))
+        rough = [leak for leak in real if swamps(leak.alone_null, leak.alone, whole)][:_COLUMNS_TOLD]
+        if rough:
+            chance = [
+                sentence("{} {}", doc.DataValue(leak.name, 32), doc.Share(leak.alone_null / whole)) for leak in rough
+            ]
+            words = "Rough, because chance alone shows much of it; shuffled secrets show up to: {}."
+            blocks.append(doc.Paragraph(sentence(words, together(chance, ", "))))
     unclear = [leak.name for leak in audit.column_leaks if leak.alone_verdict == "cannot tell"]
     quiet = [leak.name for leak in audit.column_leaks if leak not in real and leak.name not in unclear]
     if unclear:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tacit import document as doc
 from tacit.codes.scales.calendar import spoken
-from tacit.errors import Sentence, Setting, sentence
+from tacit.errors import Sentence, Setting, sentence, together
 from tacit.lenses.table.reading.countable import CountableValues
 from tacit.release.kept import MOST_IN_TURN, ReaderKeeps, UseScore
 from tacit.release.levels import ColumnLevels
@@ -145,24 +145,50 @@ def _uses(keeps: ReaderKeeps) -> tuple[doc.Block, ...]:
     )
     columns = ("Predicted", "Measure", ">Without a model", ">From the originals", ">From the release")
     table, note = doc.TableBlock(columns, [_use(score) for score in keeps.use]), doc.Paragraph(words, "note")
-    lost = [score.name for score in keeps.use if score.release <= score.baseline] if keeps.uses == "named" else []
-    return (table, *([_useless(doc.listed(lost))] if lost else []), note)
+    named = keeps.use if keeps.uses == "named" else ()
+    lost = [score for score in named if score.release <= score.baseline]
+    return (table, *_range(named), *([_useless(doc.listed(each.name for each in lost), lost)] if lost else []), note)
 
 
-def _useless(what: doc.Text) -> doc.Paragraph:
+def _range(scores: Sequence[UseScore]) -> Iterator[doc.Paragraph]:
+    """How far the scores of single readers are apart."""
+    ranges = [score for score in scores if score.release_low is not None and score.release_high is not None]
+    if not ranges:
+        return
+    several = len(ranges) > 1
+    ends = []
+    for score in ranges:
+        of = sentence(" for {}", doc.DataValue(score.name, 40)) if several else ""
+        low, high = (_shown(score, each) for each in (score.release_low, score.release_high))
+        ends.append(sentence("{} to {}{}", low, high, of))
+    words = "From the release: a mean, as every reader fills it in by chance before training. Single models scored {}."
+    yield doc.Paragraph(sentence(words, together(ends, ", ")))
+    unsure = [score.name for score in ranges if (score.release_low or 0) <= score.baseline < score.release]
+    if unsure:
+        words = "Some models of {} learned nothing, or what is false: do not rely on a model of this release alone."
+        yield doc.Paragraph(sentence(words, doc.listed(unsure)), "warning")
+
+
+def _useless(what: doc.Text, scores: Sequence[UseScore] = ()) -> doc.Paragraph:
     """What to do if the release cannot be used as was wished."""
-    words = (
-        "The release does not help to predict {what}: a larger {epsilon}, fewer columns or fewer {known} ones keep "
-        "more of it."
-    )
-    return doc.Paragraph(sentence(words, what=what, epsilon=Setting("epsilon"), known=Setting("known")), "warning")
+    words = "The release does not help to predict {what}: a larger {epsilon} or fewer columns ({drop}) keep more of it."
+    if any(score.measure == "AUC" and score.release < score.baseline for score in scores):
+        words += (
+            " An AUC below 0.5 ranks people the wrong way round: the cells tell {what} of some people and hide it of "
+            "others, and what goes with it there does not go with it in the original records."
+        )
+    text = sentence(words, what=what, epsilon=Setting("epsilon"), drop=Setting("drop"))
+    return doc.Paragraph(text, "warning")
 
 
 def _use(score: UseScore) -> tuple[doc.InCell, ...]:
-    numbers = (score.baseline, score.original, score.release)
-    shown = [doc.Number(each, "part") if score.measure == "AUC" else doc.Share(each) for each in numbers]
+    shown = [_shown(score, each) for each in (score.baseline, score.original, score.release)]
     name = doc.Cell(doc.DataValue(score.name, 40), small=_PREDICTED[score.predicted])
     return (name, score.measure, *shown[:2], doc.Cell(shown[2], style="big"))
+
+
+def _shown(score: UseScore, number: float | None) -> doc.Number | doc.Share:
+    return doc.Number(number, "part") if score.measure == "AUC" else doc.Share(number)
 
 
 def _facts(keeps: ReaderKeeps) -> Iterable[tuple[doc.Text, doc.InCell]]:

@@ -31,8 +31,9 @@ class Effort(NamedTuple):
 NAMED = Effort(20_000, 80)
 # If every column is predicted in turn, an additive model is enough; it takes no steps.
 IN_TURN = Effort(5_000, 0)
-# How many times every released row is filled in.
+# How many times every released row is filled in, as ``filled`` does for a reader; and how many readers fill it in.
 _FILLED = 3
+DRAWS = 5
 
 # What models see of a column: the chances of its values, and its numbers.
 ModelColumns = tuple[ModelColumn, ModelColumn]
@@ -53,7 +54,8 @@ def use_scores(
     reported: one that adds a term for every coarse group of values; one that is linear in numbers, as a logistic
     regression is; and, if the effort has ``steps``, boosted trees. If the column is released, the reader learns from
     what the release says about it (a level is read as one of its values, drawn by their shares); if not, from its
-    original values.
+    original values. With ``steps``, the release is filled in ``DRAWS`` times: its score is the mean over these of the
+    model whose mean is best, and its ends are the lowest and the highest score of any model in any of them.
     """
     n = len(next(iter(originals.values())).codes)
     chosen = np.random.default_rng(random_state).permutation(n)[: effort.records]
@@ -108,57 +110,83 @@ def _score(
     if column.name in released and len(np.unique(released[column.name].codes)) < 2:
         # It reads the same in every row, so no model can be trained to predict it.
         return None
-    rng = np.random.default_rng(random_state)
-    learned = _drawn(released[column.name], groups, rng) if column.name in released else truth
-    says = train[learned[train] >= 0]
-    guessed = [
-        _guessed(others, rows, classes, test, groups.size, steps, rng if as_released else None)
-        for rows, classes, as_released in ((train, truth, False), (says, learned, True))
-    ]
     two = groups.size == 2
-    original, release = (
-        round(max(_judged(guesses, truth[test], two=two) for guesses in models), 4) for models in guessed
-    )
+
+    def judged(guesses: Floats) -> float:
+        return _judged(guesses, truth[test], two=two)
+
+    original = max(map(judged, _by_originals(others, train, truth[train], test, groups.size, steps)))
+    draws = []
+    for draw in range(DRAWS if steps else 1):
+        rng = np.random.default_rng([random_state, draw] if steps else random_state)
+        learned = _drawn(released[column.name], groups, rng) if column.name in released else truth
+        says = train[learned[train] >= 0]
+        models = _by_release(others, says, learned[says], test, groups.size, steps, rng)
+        draws.append([round(judged(each), 4) for each in models])
+    # One draw may be lucky, and so may a model in it: what counts is the model that is best on average.
+    release = round(max(float(np.mean(scores)) for scores in zip(*draws, strict=True)), 4)
+    ends = (min(map(min, draws)), max(map(max, draws))) if steps else (None, None)
     baseline = 0.5 if two else round(float(np.bincount(truth[test]).max() / len(test)), 4)
-    return UseScore(column.name, "AUC" if two else "accuracy", predicted, original, release, baseline)
+    measure: Literal["AUC", "accuracy"] = "AUC" if two else "accuracy"
+    return UseScore(column.name, measure, predicted, round(original, 4), release, baseline, *ends)
 
 
-def _guessed(
+def _by_originals(
+    read: Sequence[ModelColumns], rows: Codes, classes: Codes, test: Codes, size: int, steps: int
+) -> list[Floats]:
+    """How likely each class is in the original rows ``test``, by models of the original ``rows``."""
+    guesses = [
+        additive_guesses(
+            np.hstack([each.given(rows) for each in kind]),
+            np.eye(size)[classes],
+            np.hstack([each.given(test) for each in kind]),
+        )
+        for kind in zip(*read, strict=True)
+    ]
+    if not steps:
+        return guesses
+    columns = [each.column.original for each, _ in read]
+    learns, judges = (np.column_stack([features(each, each.codes[at]) for each in columns]) for at in (rows, test))
+    return [*guesses, _boosted(learns, classes, None, judges, size, steps)]
+
+
+def _by_release(
     read: Sequence[ModelColumns],
     rows: Codes,
     classes: Codes,
     test: Codes,
     size: int,
     steps: int,
-    rng: np.random.Generator | None,
+    rng: np.random.Generator,
 ) -> list[Floats]:
-    """How likely each class is in the original rows ``test``, by models of other rows.
+    """How likely each class is in the original rows ``test``, by models of the released ``rows``.
 
-    The models learn from original rows or, with ``rng``, from released ones. For boosted trees, each released row is
-    filled in several times with values that its levels allow, and each copy is weighted by how well it fits the row's
-    class by the first model: that is additive in chances, so it applies to levels as well as to values.
+    With ``steps``, they are trained as a reader trains them: each released row is filled in several times with values
+    that its levels allow, and each copy is weighted by how well it fits the row's class by a first model, which learns
+    from what the levels say. Without, it is that model that is judged, and a linear one like it.
     """
-    counts = np.eye(size)[classes[rows]]
-    learned = [
-        (
-            np.hstack([each.given(rows) if rng is None else each.told(rows) for each in kind]),
-            np.hstack([each.given(test) for each in kind]),
-        )
-        for kind in zip(*read, strict=True)
-    ]
-    guesses = [additive_guesses(learns, counts, features_of_test) for learns, features_of_test in learned]
-    if not steps or len(np.unique(classes[rows])) < 2:
-        return guesses
+    counts = np.eye(size)[classes]
+    kinds = [*zip(*read, strict=True)]
+    says = [np.hstack([each.told(rows) for each in kind]) for kind in kinds]
+    tests = [np.hstack([each.given(test) for each in kind]) for kind in kinds]
+    if not steps or len(np.unique(classes)) < 2:
+        return [additive_guesses(learns, counts, judges) for learns, judges in zip(says, tests, strict=True)]
     columns = [each.column for each, _ in read]
-    features_of_test = np.column_stack([features(each.original, each.original.codes[test]) for each in columns])
-    if rng is None:
-        filled = np.column_stack([features(each.original, each.original.codes[rows]) for each in columns])
-        return [*guesses, _boosted(filled, classes[rows], None, features_of_test, size, steps)]
-    values = [[each.drawn(rng)[rows] for each in columns] for _ in range(_FILLED)]
-    filled = np.vstack([np.column_stack([features(*pair) for pair in _pairs(columns, copy)]) for copy in values])
-    fits = np.array([_fits(learned[0][0], counts, columns, copy, classes[rows]) for copy in values])
-    weight = (fits / fits.sum(axis=0)).ravel()
-    return [*guesses, _boosted(filled, np.tile(classes[rows], _FILLED), weight, features_of_test, size, steps)]
+    copies = [[each.drawn(rng)[rows] for each in columns] for _ in range(_FILLED)]
+    fits = np.array([_fits(says[0], counts, columns, copy, classes) for copy in copies])
+    weight, several = (fits / fits.sum(axis=0)).ravel(), np.tile(classes, _FILLED)
+    filled = [np.concatenate(codes) for codes in zip(*copies, strict=True)]
+    guesses = [
+        additive_guesses(
+            np.hstack([each.values[codes] for each, codes in zip(kind, filled, strict=True)]),
+            np.eye(size)[several] * weight[:, None],
+            judges,
+        )
+        for kind, judges in zip(kinds, tests, strict=True)
+    ]
+    learns = np.column_stack([features(*pair) for pair in _pairs(columns, filled)])
+    judges = np.column_stack([features(each.original, each.original.codes[test]) for each in columns])
+    return [*guesses, _boosted(learns, several, weight, judges, size, steps)]
 
 
 def _pairs(columns: Sequence[ReleasedColumn], values: Sequence[Codes]) -> list[tuple[ColumnValues, Codes]]:

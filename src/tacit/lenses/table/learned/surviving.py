@@ -163,6 +163,9 @@ def basis(answer: FirstAnswer, table: Counted) -> Sentence:
     if answer.low == 0 and answer.high is not None and answer.high < LITTLE:
         # Where the models fall back on the prior nothing varies, and an interval from zero to zero would promise much.
         interval = f"what its models predict is below {share(LITTLE)}, and what they miss is not in that"
+    elif answer.verdict == "leak" and not answer.low:
+        # One test asks whether there is a leak, the interval how large it is: here only the test is sure.
+        interval = f"shuffled secrets show that it is not chance, but not how much it is: {interval}"
     # A model of a few of the records finds less than there is, and its interval is about what it finds.
     some = answer.records < FAIR_SHARE * table.n_records
     words = " All records take longer and may show more: {}."

@@ -8,6 +8,7 @@ import os
 import re
 import secrets
 import shutil
+import sys
 import tempfile
 import threading
 import time
@@ -15,6 +16,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     import duckdb
 
 Answer = TypeVar("Answer")
+_Cache = type(lru_cache(int))
 
 # The share of the memory that is free when a database is made. Without a limit, the memory of an ordered COPY grows
 # with the rows.
@@ -203,7 +206,16 @@ def _leave() -> None:
     for database, _ in _databases.values():
         database.close()
     _databases.clear()
+    _clear_caches("narwhals")
     shutil.rmtree(_directories.pop(os.getpid(), ""), ignore_errors=True)
+
+
+def _clear_caches(package: str) -> None:
+    """Narwhals keeps modules and types of DuckDB, which would otherwise report each type as leaked."""
+    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == package]
+    for kept in [each for module in modules for each in vars(module).values()]:
+        if isinstance(kept, _Cache):
+            kept.cache_clear()
 
 
 @contextmanager
