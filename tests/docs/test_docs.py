@@ -23,7 +23,7 @@ from places import ROOT
 from sizes import many
 from tacit.cli.commands import tacit as command
 from tacit.lift import MEASURES
-from tacit.release.claims.factors import factor_down, factor_up
+from tacit.release.claims import factors
 from tacit.verbs import demo
 from tacit.verbs.explain import TERMS
 
@@ -313,5 +313,5 @@ def test_the_factors_of_an_epsilon_are_rounded_as_a_certificate_rounds_them() ->
     rows = re.findall(r"^\| ([\d.]+) \| × ([\d.]+) \| × ([\d.]+) \| ([\d.]+) % to ([\d.]+) % \|$", text, re.MULTILINE)
     assert len(rows) == 6
     for epsilon, least, most, low, high in rows:
-        assert (least, most) == (factor_down(float(epsilon)), factor_up(float(epsilon)))
+        assert (least, most) == (factors.factor_down(float(epsilon)), factors.factor_up(float(epsilon)))
         assert (float(low), float(high)) == pytest.approx((10 * float(least), 10 * float(most)))

@@ -197,7 +197,7 @@ def test_an_attack_on_a_secret_that_one_person_has_ends_in_an_answer(people: int
 @pytest.mark.parametrize("records", [1, 2, 3])
 def test_too_few_records_to_choose_and_to_prove_are_refused_with_the_way_out(records: int) -> None:
     table = pa.table({"c": ["a"] * records, "s": [1.5 * at for at in range(records)]})
-    with pytest.raises((NotCertifiedError, DataError), match=r"leave out confidence|single value"):
+    with pytest.raises((NotCertifiedError, DataError), match=r"leave out confidence|only one value"):
         tacit.protect(table, secret="s", thresholds=0.25, epsilon=1, confidence=0.9)
 
 

@@ -48,7 +48,7 @@ from tacit.lenses.facts import SecretValue
 from tacit.lenses.table.answers.trade_off import by_epsilon, place_of
 from tacit.lenses.table.ladder.results import Ladder
 from tacit.lenses.table.results import ColumnLeak, ColumnRole, RiskyValue, Suggestion
-from tacit.release.claims import factor_up
+from tacit.release.claims import factors
 from tacit.report import Result, fragment, show, to_html, to_json, to_text, write_report
 from tacit.report.charts import draw
 
@@ -602,7 +602,7 @@ def test_a_measure_lies_outside_its_band_by_as_much_as_the_numbers_say():
 def test_a_factor_that_is_promised_is_rounded_up_and_reads_as_in_the_claim_of_the_release(epsilon: float) -> None:
     told = LiftFactor(epsilon, "up").told(Wording())
     assert math.exp(epsilon) <= float(told.replace(",", "")) < 1.01 * math.exp(epsilon)
-    assert epsilon == 9.0 or float(told) == float(factor_up(epsilon))
+    assert epsilon == 9.0 or float(told) == float(factors.factor_up(epsilon))
 
 
 def test_an_audit_rounds_every_factor_that_it_promises_up() -> None:

@@ -12,8 +12,7 @@ from hypothesis import given, strategies as st
 
 from tacit.errors import ArgumentError, DataError
 from tacit.release import decoded, text_of
-from tacit.tables import Cut, count, cut, cut_points, open_table
-from tacit.tables.numbers import in_numbers, in_own_precision
+from tacit.tables import Cut, count, cut, cut_points, numbers, open_table
 
 NAN, INF = float("nan"), float("inf")
 
@@ -103,7 +102,7 @@ def test_edges_must_go_up_and_be_finite(edges):
 
 def test_every_engine_reads_a_column_as_the_same_numbers_in_their_order(as_table):
     data = pa.table({"a.b": ["9", "10", " 1e2 ", "", None, "-.5"], "other": [1, 2, 3, 4, 5, 6]})
-    made = in_numbers(as_table(data), "a.b")
+    made = numbers.in_numbers(as_table(data), "a.b")
     counts = count(made, ["a.b", "other"])
     assert counts.levels[0] == (-0.5, 9.0, 10.0, 100.0, None)
     assert counts.levels[1] == (1, 2, 3, 4, 5, 6)
@@ -123,4 +122,4 @@ def test_every_engine_reads_a_column_as_the_same_numbers_in_their_order(as_table
     ],
 )
 def test_a_number_kept_in_32_bits_reads_as_it_was_written_and_no_other_is_shortened(number: float, text: str) -> None:
-    assert in_own_precision(number) == text
+    assert numbers.in_own_precision(number) == text

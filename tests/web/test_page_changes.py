@@ -39,6 +39,7 @@ def test_making_columns_coarser_says_how_many_could_be_found_before_and_after(pa
     tab.get_by_label("What is group?").select_option("secret")
     pages.answered(tab, tab.locator("button.main").click)
     before = audit(loans(), secret="group")
+    tab.wait_for_selector("table.advised tbody tr")
     first, *_, coarser = tab.locator("table.advised tbody tr").all()
     assert first.inner_text().split("\t")[1] == f"{round(before.fixes.found):,}"
     words, found, *unknown = coarser.inner_text().split("\t")
@@ -50,6 +51,7 @@ def test_making_columns_coarser_says_how_many_could_be_found_before_and_after(pa
     banner = tab.locator(".effect").inner_text()
     assert f"people in 1,000 who could be found {round(before.fixes.found):,} → {found}," in banner
     assert "did not help" not in banner
+    tab.wait_for_selector(".document li")
     # The sentence below the banner, which the command prints, has the same number.
     (alone,) = [each for each in tab.locator(".document li").all_inner_texts() if "alone with their values" in each]
     people = int(alone.split(" of ")[0])

@@ -239,7 +239,7 @@ def odd_posts(path: Path, texts: list[str], party: list[str], author: list[str])
     [
         ("tiny", "no topics to tell"),
         ("one author", "different secrets"),
-        ("one party", "single value"),
+        ("one party", "only one value"),
         ("all alike", "1 of 600 are different"),
         ("empty", "2 of 600 are different"),
         ("least", "no topics to tell"),

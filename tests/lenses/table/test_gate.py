@@ -178,9 +178,12 @@ def test_a_source_that_cannot_be_read_or_counted_is_an_error_and_loses_no_other(
     assert not seen.sources[0].failed
     assert all((seen.to_sarif(), seen.to_junit(), str(seen)))
     told = [each.error.detail for each in seen.sources if each.error is not None]
-    assert ["not a release" in told[0], "single value" in told[1], "nothing.csv" in told[2], "too long" in told[3]] == [
-        True
-    ] * 4
+    assert [
+        "not a release" in told[0],
+        "only one value" in told[1],
+        "nothing.csv" in told[2],
+        "too long" in told[3],
+    ] == [True] * 4
 
 
 # ---- releases -----------------------------------------------------------------------------------------------------

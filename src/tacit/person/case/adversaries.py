@@ -104,7 +104,7 @@ def _formed(label: str, steps: Sequence[Step]) -> bool:
 
 
 def _in_normal_form(table: Mapping[str, str], label: Label) -> dict[str, str]:
-    return {given: value if is_suppressed(value) else label.meant(value) for given, value in table.items()}
+    return {key: value if is_suppressed(value) else label.meant(value) for key, value in table.items()}
 
 
 def _cost(reader: CaseReader, node: yaml.Node, what: str) -> Cost:
