@@ -30,9 +30,10 @@ class AutoLogLift(Blended):
     the weights that lose least on held-out records; a learner that does not help gets weight zero, and a sum below one
     tempers learners that claim too much. With more than 20,000 records all are tried on some of them first.
 
-    The intervals are estimates: they account for what the learners were seen to get wrong, for what remains in held-out
-    records, and for an interaction of up to three columns too faint to be seen in them. Other interactions that nobody
-    found are not accounted for. What the intervals covered where the truth is known is in the benchmarks.
+    The intervals are estimates: they account for what the learners were seen to get wrong, for where they differ, for
+    what remains in held-out records, and for an interaction of up to three columns too faint to be seen in them. Others
+    that nobody found, such as one in a few of the records, are not accounted for. What the intervals covered where the
+    truth is known is in the benchmarks.
 
     Parameters
     ----------
