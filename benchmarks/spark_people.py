@@ -4,12 +4,13 @@
 
 The records and rules are those of ``linking.py``, as a long table of attributes in Parquet. ``bare`` is what one would
 write by hand for base records: for every rule its labels joined by record, a hash of the values, the smallest record of
-each hash by a window, these links collected, scipy's components, and the answer joined with the records; ``bare kept``
-also keeps it on the disks of the workers, as ``resolved_on_spark`` does, and is what this is compared with. ``bare fix``
-is what one would write by hand for merged records too: the same again, of the values that clusters hold, until nothing
-changes. ``components`` is ``resolved_on_spark`` on base records, which gives the clusters of ``bare``; ``swoosh``
-matches merged records again, and gives those of ``bare fix``. ``duckdb`` is ``resolve`` to the same fix-point, of
-attributes that are already in DuckDB. Seconds are CPU seconds as in ``spark.py``: the least of all rounds after one
+each hash by a window, these links collected, scipy's components, and the answer joined with the records; ``bare
+kept`` also keeps it on the disks of the workers, as ``resolved_on_spark`` does, and is what this is compared with.
+``bare fix`` is what one would write by hand for merged records too: the same again, of the values that clusters hold,
+until nothing changes. ``components`` is ``resolved_on_spark`` on base records, which gives the clusters of ``bare``;
+``swoosh`` matches merged records again, and gives those of ``bare fix``. ``duckdb`` is ``resolve`` to the same
+fix-point, of attributes that are already in DuckDB.
+Seconds are CPU seconds as in ``spark.py``: the least of all rounds after one
 that is not counted, on a local session of two threads. All clusters must be right, or the run fails.
 
 Fewer records than a million are few enough for the driver at once; ``--few`` says how many links or rows are.

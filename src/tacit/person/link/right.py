@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import weakref
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -281,9 +282,9 @@ def records_that_hold(right: RightRows, facts: Collection[int]) -> int:
 def weight_together(right: RightRows, rids: IntArray) -> float:
     """The weight of what is right in any of these records: what they would say if all were known to be one person's."""
     with lent(right.store, arrow_table({"rid": rids})) as some:
-        weight = one(
-            right.store,
-            "SELECT coalesce(sum(w), 0.0) FROM (SELECT h.fact, max(h.credit * h.confidence) AS w FROM "
-            f"{right.name} h JOIN {some} s ON s.rid = h.rid GROUP BY h.fact) f",
+        facts = right.store.ask(
+            f"SELECT h.fact, max(h.credit * h.confidence) AS w FROM {right.name} h JOIN {some} s ON s.rid = h.rid "
+            "GROUP BY h.fact"
         )
-    return float(weight)
+    # Exact, for groups come in any order.
+    return math.fsum(numbers(facts, "w"))
