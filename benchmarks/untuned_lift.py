@@ -5,9 +5,10 @@ stands. Both were committed before either was run, and so was ``THIRD``, after `
 a change. ``FOURTH`` and ``FIFTH`` (2026-11-19) are interactions, committed before anything was run on them: the fourth
 set and `checkers` guided the search for interactions that no learner found. When the fifth was run, `branch` and `ring`
 guided it further: so there is ``SIXTH``, committed on the same day before it was run, when the search stood. Some of
-all these were looked at when the spread over learners joined that over folds; ``SEVENTH`` (2026-11-20) was committed
-before it was run, when that stood. They share no generator with ``known_lift.py``: other dependences, other densities,
-other numbers of secrets, other shapes of what never occurs.
+all these were looked at when the spread over learners joined that over folds. ``SEVENTH`` (2026-11-20) was committed
+before it was run, with the first form of that; `heaped`, and not this set, led to the present form. They share no
+generator with ``known_lift.py``: other dependences, other densities, other numbers of secrets, other shapes of what
+never occurs.
 """
 
 from __future__ import annotations
